@@ -1,0 +1,52 @@
+"""Poinsot: constrained systems of rigid bodies; describe a mechanism once, choose formulation and method in a word."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from poinsot.cases import case as case
+    from poinsot.cases import cases as cases
+    from poinsot.errors import PoinsotError as PoinsotError
+    from poinsot.errors import SimulationError as SimulationError
+    from poinsot.formulations import formulations as formulations
+    from poinsot.methods import methods as methods
+    from poinsot.model import BodyState as BodyState
+    from poinsot.model import Inertia as Inertia
+    from poinsot.model import Model as Model
+    from poinsot.run import Run as Run
+    from poinsot.loading import load as load
+    from poinsot.scalars import select as select
+    from poinsot.simulate import simulate as simulate
+
+# Every public name and the module that it comes from, which is imported when the name is first used.
+_HOMES = {
+    "BodyState": "poinsot.model",
+    "Inertia": "poinsot.model",
+    "Model": "poinsot.model",
+    "PoinsotError": "poinsot.errors",
+    "Run": "poinsot.run",
+    "SimulationError": "poinsot.errors",
+    "case": "poinsot.cases",
+    "cases": "poinsot.cases",
+    "formulations": "poinsot.formulations",
+    "load": "poinsot.loading",
+    "methods": "poinsot.methods",
+    "select": "poinsot.scalars",
+    "simulate": "poinsot.simulate",
+}
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'poinsot' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -1,0 +1,252 @@
+"""The command line: results on standard output, messages on standard error, and a status that scripts can trust.
+
+The status is 0 on success, 2 on a user's mistake, told in one sentence, 130 on an interruption, and 1 otherwise.
+Heavy libraries are imported by the command that needs them, so that a mistake or `--help` answers at once.
+"""
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.exceptions import TyperException
+
+from poinsot.cases import cases as built_in
+from poinsot.cases import find
+from poinsot.errors import PoinsotError, SimulationError, unknown
+from poinsot.run import PLOT_ENDINGS, writable
+
+if TYPE_CHECKING:
+    from poinsot.model import Model
+    from poinsot.run import Run
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="poinsot",
+    help="Simulate constrained systems of rigid bodies.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its status."""
+    try:
+        status = app(arguments, prog_name="poinsot", standalone_mode=False) or 0
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except TyperException as mistake:
+        _say(mistake.format_message())
+        status = mistake.exit_code
+    except PoinsotError as mistake:
+        _say(str(mistake))
+        status = 2
+    if status == INTERRUPTED:
+        _say("interrupted")
+    sys.exit(status)
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Print the version, or the help when nothing else is asked for."""
+    if version:
+        from importlib.metadata import version as installed
+
+        print(installed("poinsot"))
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command()
+def run(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A built-in case; `poinsot cases` lists them.")],
+    t_end: Annotated[float | None, typer.Option(help="Duration in seconds.")] = None,
+    step: Annotated[float | None, typer.Option(help="Fixed step in seconds.")] = None,
+    rtol: Annotated[float | None, typer.Option(help="Relative tolerance of an adaptive step.")] = None,
+    atol: Annotated[float | None, typer.Option(help="Absolute tolerance of an adaptive step.")] = None,
+    formulation: Annotated[str | None, typer.Option(help="The equations of motion; see `poinsot methods`.")] = None,
+    method: Annotated[str | None, typer.Option(help="The time stepping; see `poinsot methods`.")] = None,
+    output_step: Annotated[float | None, typer.Option(help="Record every so many seconds.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The netCDF file; MODEL.nc by default.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="The plot (.png, .pdf, .svg); beside the file by default.")] = None,
+    no_plot: Annotated[bool, typer.Option("--no-plot", help="Make no plot.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only the paths of the written files.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Simulate a model, write its results and a plot, and say how it went."""
+    data_path = writable(out or f"{model}.nc")
+    plot_path = None if no_plot else writable(plot or data_path.with_suffix(".png"), PLOT_ENDINGS)
+    case = find(model)
+    built = case.model()
+    given = {"step": step, "rtol": rtol, "atol": atol, "formulation": formulation, "method": method}
+    settings = _settings(built, {**given, "t_end": t_end, "output_step": output_step})
+    result = _simulated(built, settings, data_path, progress=sys.stderr.isatty() and not (quiet or as_json))
+    files = {"data": str(result.save(data_path)), "plot": str(plot_path) if plot_path else None}
+    if plot_path is not None:
+        result.plot(plot_path)
+    if as_json:
+        _print_json(_report(result, files))
+    elif quiet:
+        print(*(path for path in files.values() if path), sep="\n")
+    else:
+        _print_facts([*result.facts(case.title), *((label, path) for label, path in files.items() if path)])
+    if not result.complete:
+        raise typer.Exit(INTERRUPTED)
+
+
+@app.command()
+def cases(as_json: Json = False) -> None:
+    """List the built-in cases; with --json, their sources too."""
+    rows = [{"name": case.name, "title": case.title, "source": case.source} for case in built_in()]
+    if as_json:
+        _print_json(rows)
+    else:
+        _print_table(("case", "what it is"), ((row["name"], row["title"]) for row in rows))
+
+
+@app.command()
+def methods(
+    formulation: Annotated[str | None, typer.Option(help="Only the methods that go with this formulation.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List formulations and methods, and what goes with what."""
+    rows = _pairs(formulation)
+    if as_json:
+        _print_json(rows)
+        return
+    heads = ("formulation", "what it is", "goes with")
+    _print_table(heads, ((row["name"], row["title"], " ".join(row["methods"])) for row in rows["formulations"]))
+    print()
+    heads = ("method", "order", "step", "what it is")
+    steps = {True: "fixed or adaptive", False: "fixed"}
+    _print_table(
+        heads, ((row["name"], str(row["order"]), steps[row["adaptive"]], row["title"]) for row in rows["methods"])
+    )
+
+
+def _pairs(formulation: str | None) -> dict[str, list[dict[str, Any]]]:
+    """Formulations with the methods that go with them, and those methods; of one formulation, or of all."""
+    from poinsot.formulations import formulations
+    from poinsot.methods import methods as all_methods
+
+    posing = {each.name: each for each in formulations()}
+    if formulation is not None and formulation not in posing:
+        raise PoinsotError(unknown("formulation", formulation, posing))
+    chosen = [each for name, each in posing.items() if formulation in (None, name)]
+    stepping = [method for method in all_methods() if any(each.poses in method.accepts for each in chosen)]
+    return {
+        "formulations": [
+            {
+                "name": each.name,
+                "title": each.title,
+                "poses": each.poses.__name__,
+                "methods": [method.name for method in stepping if each.poses in method.accepts],
+            }
+            for each in chosen
+        ],
+        "methods": [
+            {
+                "name": method.name,
+                "title": method.title,
+                "order": method.order,
+                "adaptive": method.adaptive,
+                "accepts": [kind.__name__ for kind in method.accepts],
+                "formulations": [each.name for each in chosen if each.poses in method.accepts],
+            }
+            for method in stepping
+        ],
+    }
+
+
+def _simulated(model: "Model", settings: dict[str, Any], data_path: Path, progress: bool) -> "Run":
+    from poinsot.simulate import simulate
+
+    try:
+        return simulate(model, **settings, progress=progress)
+    except SimulationError as failure:
+        if failure.run is None:
+            raise
+        failure.run.save(data_path)
+        raise PoinsotError(f"{failure}; the results until then are in {data_path}") from failure
+
+
+def _settings(model: "Model", given: dict[str, Any]) -> dict[str, Any]:
+    """The model's own settings, under those given on the command line; a step displaces tolerances, and they it."""
+    settings = dict(model.settings)
+    if given["step"] is not None:
+        settings["rtol"] = settings["atol"] = None
+    elif given["rtol"] is not None or given["atol"] is not None:
+        settings["step"] = None
+    settings.update((name, value) for name, value in given.items() if value is not None)
+    return settings
+
+
+def _report(result: "Run", files: dict[str, str | None]) -> dict[str, Any]:
+    settings, stats = result.settings, asdict(result.stats)
+    return {
+        "model": result.model_name,
+        **{name: settings.get(name) for name in ("formulation", "method", "t_end", "step", "rtol", "atol")},
+        "bodies": len(result.bodies),
+        "joints": len(result.joints),
+        "degrees_of_freedom": settings.get("degrees_of_freedom"),
+        "seconds": stats["seconds"],
+        "compile_seconds": stats["compile_seconds"],
+        "stats": stats,
+        "conservative": settings.get("conservative"),
+        "energy_drift": result.energy_drift,
+        "position_error": result.position_error,
+        "velocity_error": result.velocity_error,
+        "rotation_error": result.rotation_error,
+        "files": files,
+    }
+
+
+def _print_json(document: Any) -> None:
+    print(json.dumps(_finite(document), indent=2, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    """The same document with null for numbers that JSON has no name for."""
+    if isinstance(value, dict):
+        return {name: _finite(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _print_facts(pairs: Sequence[tuple[str, str]]) -> None:
+    if not sys.stdout.isatty():
+        from poinsot.view.summary import as_text
+
+        print(as_text(pairs))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    for label, text in pairs:
+        table.add_row(Text(label, style="bold cyan"), Text(text))
+    Console().print(table)
+
+
+def _print_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    lines = [tuple(heads), *(tuple(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
+    for line in lines:
+        print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _say(message: str) -> None:
+    print(f"poinsot: {message}", file=sys.stderr)

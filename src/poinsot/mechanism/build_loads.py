@@ -1,0 +1,189 @@
+"""A model's loads and functions of time as tables; what users wrote in Python is compiled here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import float64, types
+from numba.core.errors import NumbaError
+from numpy.typing import NDArray
+
+from poinsot._jit import address, kernel
+from poinsot.errors import PoinsotError
+from poinsot.mechanism import tables as t
+from poinsot.mechanism.functions import (
+    ADDRESS,
+    CONSTANT,
+    EXPRESSION,
+    FUNCTION_COLUMNS,
+    FUNCTION_KIND,
+    OPERATIONS,
+    POINTER,
+    START,
+    STEPS,
+    VECTOR_POINTER,
+)
+from poinsot.mechanism.loads import law_signature
+from poinsot.model.body import Anchor
+from poinsot.model.functions import Function, Function3
+from poinsot.model.loads import Damper, Force, Load, Motor, Spring, Torque, TorsionSpring, UserLoad
+from poinsot.model.model import Model
+
+Array = NDArray[np.float64]
+
+
+class Functions:
+    """The functions of time of a mechanism, collected into two tables."""
+
+    def __init__(self) -> None:
+        self.entries: list[list[int]] = []
+        self.values: list[tuple[float, float]] = []
+
+    def scalar(self, where: str, function: Function) -> int:
+        """Add a function and return its index."""
+        entry = [0] * FUNCTION_COLUMNS
+        if function.kind == "constant":
+            entry[FUNCTION_KIND], entry[START], entry[STEPS] = CONSTANT, len(self.values), 1
+            self.values.append((0.0, float(function.value or 0.0)))
+        elif function.kind == "expression":
+            program = [(OPERATIONS.index(operation), operand or 0.0) for operation, operand in function.program]
+            entry[FUNCTION_KIND], entry[START], entry[STEPS] = EXPRESSION, len(self.values), len(program)
+            self.values.extend(program)
+        else:
+            entry[FUNCTION_KIND], entry[ADDRESS] = POINTER, compiled_address(where, function.callable, float64(float64))
+        self.entries.append(entry)
+        return len(self.entries) - 1
+
+    def vector(self, where: str, function: Function3) -> int:
+        """Add a vector function and return the index of the first of its three components."""
+        if function.components is not None:
+            return [self.scalar(where, component) for component in function.components][0]
+        entry = [0] * FUNCTION_COLUMNS
+        three = types.UniTuple(float64, 3)
+        entry[FUNCTION_KIND] = VECTOR_POINTER
+        entry[ADDRESS] = compiled_address(where, function.callable, three(float64))
+        self.entries.append(entry)
+        return len(self.entries) - 1
+
+    def tables(self) -> tuple[NDArray[np.int64], Array]:
+        """Both tables, never empty, so that their types do not depend on the model."""
+        return (
+            np.array(self.entries or np.zeros((0, FUNCTION_COLUMNS)), np.int64).reshape(-1, FUNCTION_COLUMNS),
+            np.array(self.values or np.zeros((0, 2)), np.float64).reshape(-1, 2),
+        )
+
+
+def compiled_address(where: str, function: Callable[..., Any] | None, signature: Any) -> int:
+    """The address of what a user wrote in Python, compiled, or the reason why it cannot be."""
+    try:
+        return address(_user_kernel(function), signature)
+    except NumbaError as error:
+        reason = next((line.strip() for line in str(error).splitlines()[1:] if line.strip()), str(error))
+        raise PoinsotError(
+            f"{where}: the Python function {getattr(function, '__name__', '')} cannot be compiled: {reason} "
+            "Write it with arithmetic, tuples and the functions of math; it must return plain numbers"
+        ) from error
+
+
+_compiled: dict[Any, Any] = {}
+
+
+def _user_kernel(function: Any) -> Any:
+    """One dispatcher per function: a second simulation finds it compiled."""
+    if function not in _compiled:
+        _compiled[function] = kernel(function)
+    return _compiled[function]
+
+
+def load_tables(
+    model: Model, row: dict[str, int], links_of: dict[str, tuple[int, ...]]
+) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]:
+    """The tables `loads`, `load_values`, `functions` and `function_values`: loads on bodies first, then by name."""
+    functions = Functions()
+    joint_rows = {name: n for n, name in enumerate(model.joints)}
+    entries: list[NDArray[np.int64]] = []
+    values: list[Array] = []
+    for load in sorted(model.loads.values(), key=lambda load: load.name):
+        for entry, numbers in _rows(load, row, links_of, functions):
+            if isinstance(load, Damper | Motor | TorsionSpring):
+                entry[t.LOAD_B] = joint_rows[load.joint.name]
+            entries.append(entry)
+            values.append(numbers)
+    table = np.array(entries or np.zeros((0, t.LOAD_COLUMNS)), np.int64).reshape(-1, t.LOAD_COLUMNS)
+    numbers = np.array(values or np.zeros((0, t.LOAD_VALUE_COLUMNS))).reshape(-1, t.LOAD_VALUE_COLUMNS)
+    bodies_first = np.argsort(table[:, t.LOAD_KIND] < t.FORCE, kind="stable")
+    return table[bodies_first], numbers[bodies_first], *functions.tables()
+
+
+def _rows(
+    load: Load, row: dict[str, int], links_of: dict[str, tuple[int, ...]], functions: Functions
+) -> list[tuple[NDArray[np.int64], Array]]:
+    """The rows of one load: one, or one per link of a damped joint."""
+    entry, values = np.zeros(t.LOAD_COLUMNS, np.int64), np.zeros(t.LOAD_VALUE_COLUMNS)
+    entry[t.LOAD_B] = -1
+    if isinstance(load, Force | Torque):
+        entry[t.LOAD_A], entry[t.IN_BODY_AXES] = row[load.body.name], load.frame == "body"
+        if isinstance(load, Force):
+            entry[t.LOAD_KIND] = t.FORCE
+            entry[t.FUNCTION] = functions.vector(f'force "{load.name}"', load.force)
+            values[t.AT_A : t.AT_A + 3] = _fixed_in(load.body, load.at)
+        else:
+            entry[t.LOAD_KIND] = t.TORQUE
+            entry[t.FUNCTION] = functions.vector(f'torque "{load.name}"', load.torque)
+    elif isinstance(load, Spring):
+        entry[[t.LOAD_KIND, t.LOAD_A, t.LOAD_B]] = t.SPRING, row[load.a.name], row[load.b.name]
+        values[t.AT_A : t.AT_A + 3], values[t.AT_B : t.AT_B + 3] = (
+            _fixed_in(load.a, load.at_a),
+            _fixed_in(load.b, load.at_b),
+        )
+        values[[t.STIFFNESS, t.LENGTH, t.DAMPING]] = load.stiffness, load.length, load.damping
+    elif isinstance(load, TorsionSpring):
+        entry[[t.LOAD_KIND, t.LOAD_A]] = t.JOINT_SPRING, links_of[load.joint.name][0]
+        values[[t.STIFFNESS, t.LENGTH, t.DAMPING]] = load.stiffness, load.rest, load.damping
+    elif isinstance(load, Motor):
+        entry[[t.LOAD_KIND, t.LOAD_A]] = t.MOTOR, links_of[load.joint.name][0]
+        entry[t.FUNCTION] = functions.scalar(f'motor "{load.name}"', load.torque)
+    elif isinstance(load, Damper):
+        return _damper_rows(load, links_of[load.joint.name])
+    else:
+        _put_law(load, entry, values, row)
+    return [(entry, values)]
+
+
+def _fixed_in(body: Anchor, point: Array) -> Array:
+    """A point of the world at t = 0, in the body's axes from its centre of mass."""
+    return body.rotation.T @ (point - body.position)
+
+
+def _damper_rows(load: Damper, links: tuple[int, ...]) -> list[tuple[NDArray[np.int64], Array]]:
+    """One row per link; a link of several coordinates takes as many coefficients."""
+    rows: list[tuple[NDArray[np.int64], Array]] = []
+    each = len(load.damping) // len(links)
+    for n, link in enumerate(links):
+        entry, values = np.zeros(t.LOAD_COLUMNS, np.int64), np.zeros(t.LOAD_VALUE_COLUMNS)
+        entry[[t.LOAD_KIND, t.LOAD_A, t.PARAMETERS]] = t.JOINT_DAMPER, link, each
+        values[t.PARAMETER : t.PARAMETER + each] = load.damping[n * each : (n + 1) * each]
+        rows.append((entry, values))
+    return rows
+
+
+def _put_law(load: UserLoad, entry: NDArray[np.int64], values: Array, row: dict[str, int]) -> None:
+    count = len(load.parameters)
+    entry[[t.LOAD_KIND, t.LOAD_A, t.PARAMETERS]] = t.USER_LOAD, row[load.bodies[0].name], count
+    if len(load.bodies) == 2:
+        entry[t.LOAD_B] = row[load.bodies[1].name]
+    values[t.PARAMETER : t.PARAMETER + count] = load.parameters
+    signature = law_signature(float64, len(load.bodies), count)
+    entry[t.LAW] = compiled_address(f'load "{load.name}"', load.law.function, signature)
+
+
+def with_laws_for(scalar: Any, model: Model, mechanism: t.Mechanism) -> t.Mechanism:
+    """The same mechanism, its user-written laws compiled for another scalar type."""
+    loads = mechanism.loads.copy()
+    laws = (load for load in sorted(model.loads.values(), key=lambda load: load.name) if isinstance(load, UserLoad))
+    for n, load in zip(np.flatnonzero(loads[:, t.LOAD_KIND] == t.USER_LOAD), laws, strict=True):
+        signature = law_signature(scalar, len(load.bodies), len(load.parameters))
+        loads[n, t.LAW] = compiled_address(f'load "{load.name}"', load.law.function, signature)
+    return mechanism._replace(loads=loads)

@@ -1,0 +1,218 @@
+"""What acts on the bodies and on the joint coordinates of a mechanism.
+
+Loads on bodies read the motion that a formulation has left in `work` (centre of mass, user's axes) and add to the
+force and torque at the centre of mass, in world axes: every formulation shares them. Loads on joint coordinates add
+to the forces of the joints' links. The ground's row takes what acts on the ground; nobody reads it.
+"""
+
+from numba import float64, types
+
+from poinsot._jit import kernel, pointer_call, routine
+from poinsot.algebra.matrix import times, transposed_times
+from poinsot.algebra.memory import add3, get3, get6, get9
+from poinsot.algebra.vector import add, cross, dot, negate, scale, sub
+from poinsot.mechanism.functions import function_value, vector_value
+from poinsot.mechanism.kinematics import WORLD_R, move_bodies, move_in_world
+from poinsot.mechanism.tables import (
+    ANGULAR_VELOCITY,
+    AT_A,
+    AT_B,
+    BODY_LOADS,
+    CENTER,
+    DAMPING,
+    FORCE,
+    FUNCTION,
+    IN_BODY_AXES,
+    JOINT_DAMPER,
+    JOINT_FORCE,
+    JOINT_SPRING,
+    LAW,
+    LENGTH,
+    LOAD_A,
+    LOAD_B,
+    LOAD_FORCE,
+    LOAD_KIND,
+    LOAD_TORQUE,
+    PARAMETER,
+    PARAMETERS,
+    POSITION,
+    RATE,
+    READING,
+    ROTATION,
+    SPRING,
+    STIFFNESS,
+    TORQUE,
+    VELOCITY,
+)
+from poinsot.model.user_load import BodyState
+from poinsot.scalars import select, sqrt
+
+
+def law_signature(scalar, bodies, parameters):
+    """The signature by which a user's law is called: t, one or two body states, the parameters."""
+    vector = types.UniTuple(scalar, 3)
+    state = types.NamedTuple((vector, types.UniTuple(scalar, 9), vector, vector), BodyState)
+    wrench = types.UniTuple(vector, 2)
+    returned = wrench if bodies == 1 else types.UniTuple(wrench, 2)
+    return returned(float64, *(state,) * bodies, *(float64,) * parameters)
+
+
+def _called_law(t, *arguments):
+    bodies = sum(isinstance(argument, types.NamedTuple) for argument in arguments)
+    return law_signature(arguments[0].types[0].dtype, bodies, len(arguments) - bodies)
+
+
+_call = pointer_call(_called_law)
+
+
+@kernel
+def clear_loads(mechanism, work):
+    """No load on any body, no force on any joint."""
+    for i in range(mechanism.links.shape[0]):
+        for k in range(LOAD_FORCE, JOINT_FORCE + 6):
+            work[i, k] = 0.0
+
+
+@kernel
+def push(work, row, force, torque):
+    """Add a force at the centre of mass and a torque, in world axes."""
+    add3(work, row, LOAD_FORCE, force)
+    add3(work, row, LOAD_TORQUE, torque)
+
+
+@kernel
+def apply_body_loads(mechanism, t, work):
+    """Forces, torques, springs and the user's own laws; bodies must have been moved before."""
+    loads, values = mechanism.loads, mechanism.load_values
+    for n in range(mechanism.sizes[0, BODY_LOADS]):
+        kind, a = loads[n, LOAD_KIND], loads[n, LOAD_A]
+        if kind == FORCE:
+            force, arm = vector_value(mechanism, loads[n, FUNCTION], t, work), get3(values, n, AT_A)
+            R = get9(work, a, ROTATION)
+            if loads[n, IN_BODY_AXES]:
+                push(work, a, times(R, force), times(R, cross(arm, force)))
+            else:
+                push(work, a, force, cross(times(R, arm), force))
+        elif kind == TORQUE:
+            torque = vector_value(mechanism, loads[n, FUNCTION], t, work)
+            if loads[n, IN_BODY_AXES]:
+                add3(work, a, LOAD_TORQUE, times(get9(work, a, ROTATION), torque))
+            else:
+                add3(work, a, LOAD_TORQUE, torque)
+        elif kind == SPRING:
+            pull(mechanism, n, work)
+        else:
+            apply_law(mechanism, n, t, work)
+
+
+@kernel
+def attachment(work, row, point):
+    """A body's point: its arm from the centre of mass, position and velocity, in world axes."""
+    R = get9(work, row, ROTATION)
+    arm = times(R, point)
+    spin = times(R, cross(get3(work, row, ANGULAR_VELOCITY), point))
+    return arm, add(get3(work, row, POSITION), arm), add(get3(work, row, VELOCITY), spin)
+
+
+@kernel
+def pull(mechanism, n, work):
+    """Spring and damper along the line between two points; a spring of no length pulls nowhere."""
+    a, b, values = mechanism.loads[n, LOAD_A], mechanism.loads[n, LOAD_B], mechanism.load_values
+    arm_a, point_a, velocity_a = attachment(work, a, get3(values, n, AT_A))
+    arm_b, point_b, velocity_b = attachment(work, b, get3(values, n, AT_B))
+    line = sub(point_b, point_a)
+    squared = dot(line, line)
+    apart = squared > 0.0
+    inverse = select(apart, 1.0 / sqrt(select(apart, squared, 1.0)), 0.0 * squared)
+    stretching = dot(line, sub(velocity_b, velocity_a)) * inverse * inverse
+    tension = values[n, STIFFNESS] * (1.0 - values[n, LENGTH] * inverse) + values[n, DAMPING] * stretching
+    force = scale(tension, line)
+    push(work, a, force, cross(arm_a, force))
+    push(work, b, negate(force), negate(cross(arm_b, force)))
+
+
+@kernel
+def body_state(work, row):
+    """What a user's law reads of a body."""
+    return BodyState(
+        get3(work, row, POSITION),
+        get9(work, row, ROTATION),
+        get3(work, row, VELOCITY),
+        get3(work, row, ANGULAR_VELOCITY),
+    )
+
+
+@kernel
+def apply_law(mechanism, n, t, work):
+    """A user-written load on one body, or between two."""
+    a, b = mechanism.loads[n, LOAD_A], mechanism.loads[n, LOAD_B]
+    if b < 0:
+        force, torque = law_value(mechanism, n, t, (body_state(work, a),))
+        push(work, a, force, torque)
+    else:
+        on_a, on_b = law_value(mechanism, n, t, (body_state(work, a), body_state(work, b)))
+        push(work, a, on_a[0], on_a[1])
+        push(work, b, on_b[0], on_b[1])
+
+
+@kernel
+def law_value(mechanism, n, t, bodies):
+    """Call a law by its address with as many parameters as it has."""
+    law, count = mechanism.loads[n, LAW], mechanism.loads[n, PARAMETERS]
+    p = get6(mechanism.load_values, n, PARAMETER)
+    p = p + (mechanism.load_values[n, PARAMETER + 6], mechanism.load_values[n, PARAMETER + 7])
+    if count == 0:
+        return _call(law, t, *bodies)
+    if count == 1:
+        return _call(law, t, *(bodies + p[:1]))
+    if count == 2:
+        return _call(law, t, *(bodies + p[:2]))
+    if count == 3:
+        return _call(law, t, *(bodies + p[:3]))
+    if count == 4:
+        return _call(law, t, *(bodies + p[:4]))
+    if count == 5:
+        return _call(law, t, *(bodies + p[:5]))
+    if count == 6:
+        return _call(law, t, *(bodies + p[:6]))
+    if count == 7:
+        return _call(law, t, *(bodies + p[:7]))
+    return _call(law, t, *(bodies + p))
+
+
+@kernel
+def apply_joint_loads(mechanism, t, state, work):
+    """Springs, dampers and motors on joint coordinates, for formulations whose state these are."""
+    loads, values = mechanism.loads, mechanism.load_values
+    for n in range(mechanism.sizes[0, BODY_LOADS], loads.shape[0]):
+        kind, link = loads[n, LOAD_KIND], loads[n, LOAD_A]
+        if kind == JOINT_DAMPER:
+            for k in range(loads[n, PARAMETERS]):
+                work[link, JOINT_FORCE + k] -= values[n, PARAMETER + k] * state[mechanism.links[link, RATE] + k, 0]
+        else:
+            q, v = state[mechanism.links[link, READING], 0], state[mechanism.links[link, RATE], 0]
+            if kind == JOINT_SPRING:
+                work[link, JOINT_FORCE] -= values[n, STIFFNESS] * (q - values[n, LENGTH]) + values[n, DAMPING] * v
+            else:
+                work[link, JOINT_FORCE] += function_value(mechanism, loads[n, FUNCTION], t, q, v, work)
+
+
+@routine
+def apply_loads(mechanism, t, state, work):
+    """All loads of a tree in joint coordinates. Called by address: what has no load does not compile it."""
+    clear_loads(mechanism, work)
+    if mechanism.sizes[0, BODY_LOADS] > 0:
+        move_in_world(mechanism, state, work)
+        move_bodies(mechanism, work)
+        apply_body_loads(mechanism, t, work)
+    apply_joint_loads(mechanism, t, state, work)
+
+
+@kernel
+def load_at_origin(mechanism, work, b):
+    """The load on a body as moment and force at its link's origin, in the link's axes."""
+    i = mechanism.bodies[b, 0]
+    W = get9(work, i, WORLD_R)
+    force = transposed_times(W, get3(work, i, LOAD_FORCE))
+    moment = transposed_times(W, get3(work, i, LOAD_TORQUE))
+    return add(moment, cross(get3(mechanism.body_frames, b, CENTER), force)), force

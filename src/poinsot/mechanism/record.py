@@ -1,0 +1,36 @@
+"""From the states that a method has stepped through to everything a Run holds, in one compiled pass."""
+
+from numba import types
+
+from poinsot._jit import kernel, pointer_call, routine
+from poinsot.algebra.manifold import departure
+from poinsot.mechanism.energy import put_energies
+from poinsot.mechanism.residuals import joint_residuals, larger
+from poinsot.mechanism.tables import POSITION_ERROR, ROTATION_ERROR, TOTAL_COLUMNS, VELOCITY_ERROR
+
+_report = pointer_call(lambda *arguments: types.void(*arguments))
+
+
+@routine
+def record(report, mechanism, blocks, times, states, state, work, rate, bodies, joints, totals):
+    """Fill `bodies` and `joints` (one table per instant) and a row of `totals` for each row of `states`."""
+    for s in range(times.shape[0]):
+        for i in range(state.shape[0]):
+            state[i, 0] = states[s, i]
+        for k in range(TOTAL_COLUMNS):
+            totals[s, k] = 0.0
+        _report(report, mechanism, times[s], state, work, rate, bodies[s], joints[s])
+        put_energies(mechanism, work, joints[s], totals, s)
+        put_errors(mechanism, blocks, state, work, joints[s], totals, s)
+
+
+@kernel
+def put_errors(mechanism, blocks, state, work, joints, totals, row):
+    """The largest residuals of all joints, and the largest departure of a rotation."""
+    position, velocity = 0.0, 0.0
+    for j in range(mechanism.joints.shape[0]):
+        gap, speed = joint_residuals(mechanism, work, joints, j)
+        position, velocity = larger(position, gap), larger(velocity, speed)
+    totals[row, POSITION_ERROR] = position
+    totals[row, VELOCITY_ERROR] = velocity
+    totals[row, ROTATION_ERROR] = departure(blocks, state)

@@ -1,0 +1,85 @@
+"""The tables that describe a mechanism to the kernels, and the names of their columns.
+
+A *link* is one primitive joint with the frame behind it; row 0 is the ground, and parents come before children. A
+compound joint is a chain of links of which the last carries the body. A link's frame has its origin at the joint, a
+one-axis joint's axis along its z; spherical and free links are parallel to their parent's frame at zero reading.
+Tables have one row per thing, so that a kernel gets a mechanism as a few arrays whatever it consists of.
+"""
+
+from typing import Any, NamedTuple
+
+# Kinds of links.
+FIXED, REVOLUTE, ONE_AXIS, SPHERICAL, FREE = range(5)
+DEGREES_OF_FREEDOM = {FIXED: 0, REVOLUTE: 1, ONE_AXIS: 1, SPHERICAL: 3, FREE: 6}
+COORDINATES = {FIXED: 0, REVOLUTE: 1, ONE_AXIS: 1, SPHERICAL: 4, FREE: 7}  # quaternion, then position
+
+# Columns of `links` (integers). READING and RATE are rows of the state, MOTION is a row of the velocities.
+PARENT, KIND, READING, RATE, MOTION = range(5)
+LINK_COLUMNS = 5
+
+# Columns of `frames`: where the link sits in its parent at zero reading, and the inertia about the link's origin.
+PLACEMENT, HINGE, MOMENT, MASS, INERTIA, TURN, SLIDE = 0, 9, 12, 15, 16, 22, 23
+FRAME_COLUMNS = 24  # TURN and SLIDE: radians and metres per unit of a one-axis joint's reading
+
+# Columns of `bodies`: the centre of mass and the user's axes in the link's frame; mass and inertia in these axes.
+CENTER, AXES, BODY_MASS, BODY_INERTIA = 0, 3, 12, 13
+BODY_COLUMNS = 19
+
+# Columns of `joints` (integers): kind of the user's joint, rows of its bodies' links, its coordinates' links.
+JOINT_KIND, BODY_A, BODY_B, COUNT, SIGN, FIRST_LINK = range(6)
+JOINT_COLUMNS = 9  # FIRST_LINK + 0, 1, 2: the links of the coordinates in the user's order
+# Columns of `joint_frames`: the joint's point and its axes in the axes of each body, relative to the centre of mass.
+POINT_A, FRAME_A, POINT_B, FRAME_B, PITCH, START_READING = 0, 3, 12, 15, 24, 25
+JOINT_FRAME_COLUMNS = 26
+
+# Kinds of joints; DESIGN's names.
+JOINT_KINDS = ("fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free")
+
+# Kinds of loads: first those on joint coordinates, then those on bodies.
+JOINT_SPRING, JOINT_DAMPER, MOTOR, FORCE, TORQUE, SPRING, USER_LOAD = range(7)
+# Columns of `loads` (integers). LOAD_A and LOAD_B
+# are rows of links; of loads on joints, LOAD_B is the row of the joint. FUNCTION is the first of three for vectors.
+LOAD_KIND, LOAD_A, LOAD_B, FUNCTION, IN_BODY_AXES, LAW, PARAMETERS = range(7)
+LOAD_COLUMNS = 7
+# Columns of `load_values`.
+AT_A, AT_B, STIFFNESS, LENGTH, DAMPING, PARAMETER = 0, 3, 6, 7, 8, 9
+MOST_PARAMETERS = 8
+LOAD_VALUE_COLUMNS = PARAMETER + MOST_PARAMETERS
+
+# Columns of a formulation's `work`, the same for all, one row per link: the motion of the body behind it (centre of
+# mass, user's axes), and what loads put on it (at the centre of mass, world axes) and on its joint coordinates.
+POSITION, ROTATION, VELOCITY, ANGULAR_VELOCITY, LOAD_FORCE, LOAD_TORQUE, JOINT_FORCE = 0, 3, 12, 15, 18, 21, 24
+SHARED_COLUMNS = 30
+
+# Columns of what a formulation reports: of each body ...
+ACCELERATION, ANGULAR_ACCELERATION = 18, 21
+BODY_REPORT_COLUMNS = 24  # after POSITION, ROTATION, VELOCITY, ANGULAR_VELOCITY
+# ... and of each joint.
+JOINT_POSITION, JOINT_VELOCITY, REACTION_FORCE, REACTION_TORQUE = 0, 6, 12, 15
+JOINT_REPORT_COLUMNS = 18
+# ... and of the whole.
+KINETIC_ENERGY, POTENTIAL_ENERGY, LINEAR_MOMENTUM, ANGULAR_MOMENTUM = 0, 1, 2, 5
+POSITION_ERROR, VELOCITY_ERROR, ROTATION_ERROR = 8, 9, 10
+TOTAL_COLUMNS = 11
+
+
+# Columns of `sizes`: how many loads act on bodies (they stand first) and on joints, the address of what applies them
+# (0 without loads), rows of positions and of velocities.
+BODY_LOADS, JOINT_LOADS, LOADS_ADDRESS, POSITIONS, VELOCITIES = range(5)
+
+
+class Mechanism(NamedTuple):
+    """All that kernels know of a mechanism; integer tables and float64 tables (or views of Packs)."""
+
+    sizes: Any  # (1, 5)
+    links: Any  # (links + ground, LINK_COLUMNS)
+    frames: Any
+    gravity: Any  # (1, 3)
+    bodies: Any  # (bodies, 1) the row of the body's link
+    body_frames: Any
+    joints: Any
+    joint_frames: Any
+    loads: Any
+    load_values: Any
+    functions: Any
+    function_values: Any

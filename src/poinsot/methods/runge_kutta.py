@@ -1,0 +1,124 @@
+"""The explicit Runge-Kutta methods as users choose them, and the road from a problem to recorded states."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.methods import explicit
+from poinsot.methods.tableaus import DOP853, DOPRI5, RK4, Tableau
+from poinsot.problem import Array, Controls, ManifoldODE, Solution
+
+# Python looks up this often whether to show progress or to stop (seconds).
+LOOK_UP = 0.1
+# Rows of recorded states that are made at once where their number is not known.
+ROWS = 4096
+
+
+@dataclass(frozen=True)
+class RungeKutta:
+    """An explicit Runge-Kutta method on the numbers of the state."""
+
+    name: str
+    title: str
+    tableau: Tableau
+    accepts: tuple[type, ...] = (ManifoldODE,)
+
+    @property
+    def order(self) -> int:
+        """The order of convergence."""
+        return self.tableau.order
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the method estimates its error and can choose its steps."""
+        return len(self.tableau.errors) > 0
+
+    def compile(self, problem: ManifoldODE) -> None:
+        """Compile, or load, the loop."""
+        state = self._start(problem, Controls(1.0, 0.1, 1.0, 1.0, None, False))
+        explicit.start(state.system, state.memory, state.clock, state.counts, self.order)
+        explicit.advance(state.system, state.method, state.memory, state.output, state.clock, state.counts, 0)
+
+    def solve(self, problem: ManifoldODE, controls: Controls) -> Solution:
+        """Step the problem from t = 0 to the end, in chunks between which Python can look up."""
+        s = self._start(problem, controls)
+        kept = [(np.zeros(1), problem.initial.T.copy())]
+        status, limit = explicit.RUNNING, 100
+        with suppress(KeyboardInterrupt):
+            explicit.start(s.system, s.memory, s.clock, s.counts, self.order)
+            while status in (explicit.RUNNING, explicit.FULL):
+                if status == explicit.FULL:
+                    kept.append((s.output.times.copy(), s.output.states.copy()))
+                    s.counts[explicit.STORED] = 0
+                began = time.perf_counter()
+                status = explicit.advance(s.system, s.method, s.memory, s.output, s.clock, s.counts, limit)
+                pace = LOOK_UP / max(time.perf_counter() - began, 1e-6)
+                limit = max(10, int(limit * min(10.0, pace)))
+                if controls.progress is not None:
+                    controls.progress(float(s.clock[explicit.TIME]))
+        stored = int(s.counts[explicit.STORED])
+        kept.append((s.output.times[:stored], s.output.states[:stored]))
+        return Solution(
+            np.concatenate([times for times, _ in kept]),
+            np.concatenate([states for _, states in kept]),
+            steps=int(s.counts[explicit.STEPS]),
+            evaluations=int(s.counts[explicit.EVALUATIONS]),
+            rejected=int(s.counts[explicit.REJECTED]),
+            failure=_FAILURES.get(status),
+        )
+
+    def _start(self, problem: ManifoldODE, controls: Controls) -> _Stepping:
+        t = self.tableau
+        asked = np.zeros(0) if controls.outputs is None else controls.outputs[1:]
+        rows = len(asked) or ROWS
+        counts = np.zeros(5, np.int64)
+        counts[explicit.PROJECT] = controls.project
+        return _Stepping(
+            explicit.System(problem.rates, problem.mechanism, problem.blocks, problem.work),
+            explicit.Method(t.a, t.c, t.errors, t.dense, t.stages, t.error_order),
+            _memory(problem, len(t.a)),
+            explicit.Output(asked, np.zeros((rows, problem.n_states)), np.zeros(rows)),
+            np.array([0.0, 0.0, 0.0, controls.t_end, controls.step or 0.0, controls.rtol, controls.atol, 1e-4]),
+            counts,
+        )
+
+
+class _Stepping(NamedTuple):
+    """What the compiled loop works on."""
+
+    system: explicit.System
+    method: explicit.Method
+    memory: explicit.Memory
+    output: explicit.Output
+    clock: Array
+    counts: NDArray[np.int64]
+
+
+_FAILURES = {
+    explicit.NOT_FINITE: "the accelerations are not finite; take a smaller step, and look for a body without inertia",
+    explicit.STEP_TOO_SMALL: "the step that the tolerance asks for is below the resolution of time",
+}
+
+
+def _memory(problem: ManifoldODE, stages: int) -> explicit.Memory:
+    def states() -> Array:
+        return np.zeros((problem.n_states, 1))
+
+    def rates() -> Array:
+        return np.zeros((problem.n_rates, 1))
+
+    k = np.zeros((problem.n_states, stages))
+    return explicit.Memory(problem.initial.copy(), rates(), states(), states(), rates(), states(), k)
+
+
+METHODS = (
+    RungeKutta("rk4", "the classical Runge-Kutta method of order 4, fixed steps", RK4),
+    RungeKutta("dopri5", "Dormand and Prince, order 5 with error control", DOPRI5),
+    RungeKutta("dop853", "Dormand and Prince, order 8 with error control", DOP853),
+)

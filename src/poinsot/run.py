@@ -1,0 +1,309 @@
+"""The result of a simulation: what was recorded, what follows from it, and its netCDF file.
+
+A Run holds plain arrays. The xarray.Dataset over them is built when it is first asked for, because importing
+xarray takes as long as a whole small simulation; the file is therefore written from the arrays directly, and
+holds exactly what the Dataset holds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.errors import PoinsotError, unknown
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+
+_BODY_VECTOR = ("time", "body", "component")
+_JOINT_VECTOR = ("time", "joint", "component")
+
+# Name: dimensions, units, what it is. One coordinate per joint gives two dimensions, several give a third.
+VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "position": (_BODY_VECTOR, "m", "position of the centre of mass, world axes"),
+    "rotation": (("time", "body", "row", "column"), "1", "rotation matrix, body axes to world axes"),
+    "velocity": (_BODY_VECTOR, "m/s", "velocity of the centre of mass, world axes"),
+    "angular_velocity": (_BODY_VECTOR, "rad/s", "angular velocity, body axes"),
+    "acceleration": (_BODY_VECTOR, "m/s2", "acceleration of the centre of mass, world axes"),
+    "angular_acceleration": (_BODY_VECTOR, "rad/s2", "angular acceleration, body axes"),
+    "joint_position": (("time", "joint", "coordinate"), "rad or m", "joint coordinate"),
+    "joint_velocity": (("time", "joint", "coordinate"), "rad/s or m/s", "rate of the joint coordinate"),
+    "reaction_force": (_JOINT_VECTOR, "N", "joint force on the second body, world axes"),
+    "reaction_torque": (_JOINT_VECTOR, "N m", "joint torque on the second body about the joint point, world axes"),
+    "kinetic_energy": (("time",), "J", "kinetic energy"),
+    "potential_energy": (("time",), "J", "potential energy of gravity and springs"),
+    "energy": (("time",), "J", "kinetic and potential energy"),
+    "linear_momentum": (("time", "component"), "kg m/s", "linear momentum, world axes"),
+    "angular_momentum": (("time", "component"), "kg m2/s", "angular momentum about the world origin, world axes"),
+    "position_error": (("time",), "m or rad", "largest joint residual, positions"),
+    "velocity_error": (("time",), "m/s or rad/s", "largest joint residual, velocities"),
+    "rotation_error": (("time",), "1", "largest departure of a rotation from orthogonality or unit length"),
+}
+PLOT_ENDINGS = (".png", ".pdf", ".svg")
+
+_COORDINATE_ATTRIBUTES = {
+    "time": {"units": "s", "long_name": "time"},
+    "body": {"long_name": "body"},
+    "joint": {"long_name": "joint"},
+    "component": {"long_name": "axis"},
+}
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What the solution cost: counts of the time loop, and wall-clock seconds without and for compiling."""
+
+    steps: int = 0
+    evaluations: int = 0
+    rejected: int = 0
+    iterations: int = 0
+    factorizations: int = 0
+    seconds: float = 0.0
+    compile_seconds: float = 0.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run:
+    """One simulated motion: `data` (an xarray.Dataset), `stats`, `settings`, and ways to save and show them."""
+
+    model_name: str
+    time: Array
+    bodies: tuple[str, ...]
+    joints: tuple[str, ...]
+    arrays: Mapping[str, Array]
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    stats: Stats = Stats()
+
+    @classmethod
+    def assemble(
+        cls,
+        *,
+        time: Array,
+        arrays: Mapping[str, Array],
+        bodies: Sequence[str],
+        joints: Sequence[str],
+        model_name: str,
+        settings: Mapping[str, Any],
+        stats: Stats,
+    ) -> Self:
+        """A Run from the arrays of a finished or interrupted simulation, each checked against its dimensions."""
+        time = np.asarray(time, dtype=float)
+        sizes = {"time": time.size, "body": len(bodies), "joint": len(joints), "component": 3, "row": 3, "column": 3}
+        checked = {name: _checked(name, arrays[name], sizes) for name in VARIABLES if name in arrays}
+        if foreign := sorted(set(arrays) - set(VARIABLES)):
+            raise PoinsotError(unknown("variable of a run", foreign[0], VARIABLES))
+        return cls(model_name, time, tuple(bodies), tuple(joints), checked, _plain(settings), stats)
+
+    @cached_property
+    def data(self) -> xarray.Dataset:
+        """Every recorded variable over time, body and joint, with units and descriptions in the attributes."""
+        import xarray
+
+        variables = {name: (_dimensions(name, array), array, _attributes(name)) for name, array in self.arrays.items()}
+        coordinates = {
+            name: ((name,), values, _COORDINATE_ATTRIBUTES[name]) for name, values in self._coordinates().items()
+        }
+        return xarray.Dataset(variables, coordinates, self._file_attributes())
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run reached the end that was asked for, rather than failing or being interrupted before."""
+        end = self.settings.get("t_end")
+        # A last step of fixed length meets the end up to rounding.
+        return end is None or bool(self.time.size and self.time[-1] >= end * (1.0 - 1e-12))
+
+    @property
+    def energy_change(self) -> Array:
+        """E(t) - E(0), relative to the largest kinetic energy of the run."""
+        energy = self.arrays["energy"]
+        return (energy - energy[:1]) / (_largest(self.arrays["kinetic_energy"]) or 1.0)
+
+    @property
+    def energy_drift(self) -> float:
+        """The largest departure of the energy from its first value, relative to the largest kinetic energy."""
+        return _largest(self.energy_change)
+
+    @property
+    def position_error(self) -> float:
+        """The largest joint residual of the run (metres or radians)."""
+        return _largest(self.arrays["position_error"])
+
+    @property
+    def velocity_error(self) -> float:
+        """The largest rate of a joint residual of the run (metres or radians per second)."""
+        return _largest(self.arrays["velocity_error"])
+
+    @property
+    def rotation_error(self) -> float:
+        """The largest departure of a rotation from orthogonality or unit length."""
+        return _largest(self.arrays["rotation_error"])
+
+    def __repr__(self) -> str:
+        return f"<Run of {self.model_name!r}: {self.time.size} times, {len(self.bodies)} bodies; see .data, .summary()>"
+
+    def summary(self) -> str:
+        """What was simulated, with what, at what cost and how exactly: a few readable lines."""
+        from poinsot.view.summary import as_text
+
+        return as_text(self.facts())
+
+    def facts(self, title: str | None = None) -> list[tuple[str, str]]:
+        """The lines of the summary, as pairs of a label and a text, under a fuller title than the model's name."""
+        from poinsot.view import summary
+
+        errors = {
+            name: getattr(self, name) for name in ("energy_drift", "position_error", "velocity_error", "rotation_error")
+        }
+        end = float(self.time[-1]) if self.time.size else 0.0
+        return summary.facts(
+            title or self.model_name,
+            len(self.bodies),
+            len(self.joints),
+            end,
+            self.complete,
+            self.settings,
+            asdict(self.stats),
+            errors,
+        )
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """A page of plots: motion, energies and errors. With a path it is written there too (.png, .pdf, .svg)."""
+        from poinsot.view.plots import overview
+
+        target = None if path is None else writable(path, PLOT_ENDINGS)
+        figure = overview(self.model_name, self.time, self.bodies, self.arrays, self.energy_change, self.settings)
+        if target is not None:
+            figure.savefig(target)
+        return figure
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write everything to a netCDF-4 file, which `poinsot.load`, xarray and others read; returns its path."""
+        import h5netcdf
+
+        target = writable(path)
+        # A file that appears under its own name is complete, whatever interrupts the writing.
+        unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        try:
+            with h5netcdf.File(unfinished, "w") as file:
+                _fill(file, self._coordinates(), self.arrays, self._file_attributes())
+            unfinished.replace(target)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        return target
+
+    def _coordinates(self) -> dict[str, NDArray[Any]]:
+        return {
+            "time": self.time,
+            "body": np.array(self.bodies, dtype=object),
+            "joint": np.array(self.joints, dtype=object),
+            "component": np.array(("x", "y", "z"), dtype=object),
+        }
+
+    def _file_attributes(self) -> dict[str, str]:
+        return {
+            "title": self.model_name,
+            "source": "Poinsot",
+            "settings": json.dumps(self.settings),
+            "stats": json.dumps(asdict(self.stats)),
+        }
+
+
+def load_run(path: str | os.PathLike[str]) -> Run:
+    """The Run that `Run.save` wrote to a file."""
+    import h5netcdf
+
+    if not Path(path).is_file():
+        raise PoinsotError(f"{path}: there is no such file; give the path of a file that run.save() wrote")
+    try:
+        with h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
+            settings, stats = json.loads(str(file.attrs["settings"])), json.loads(str(file.attrs["stats"]))
+            return Run.assemble(
+                time=file.variables["time"][...],
+                arrays={name: file.variables[name][...] for name in VARIABLES if name in file.variables},
+                bodies=[str(name) for name in file.variables["body"][...]],
+                joints=[str(name) for name in file.variables["joint"][...]],
+                model_name=str(file.attrs["title"]),
+                settings=settings,
+                stats=Stats(**{f.name: stats[f.name] for f in fields(Stats)}),
+            )
+    except (OSError, KeyError, json.JSONDecodeError) as error:
+        raise PoinsotError(f"{path}: not a file of a Poinsot run ({error}); give one that run.save() wrote") from error
+
+
+def _fill(
+    file: Any, coordinates: Mapping[str, NDArray[Any]], arrays: Mapping[str, Array], attributes: Mapping[str, str]
+) -> None:
+    import h5py
+
+    for name, values in coordinates.items():
+        file.dimensions[name] = values.size
+    for name, values in coordinates.items():
+        kind = values.dtype if values.dtype != object else h5py.string_dtype()
+        variable = file.create_variable(name, (name,), kind, data=values)
+        variable.attrs.update(_COORDINATE_ATTRIBUTES[name])
+    for name, array in arrays.items():
+        dimensions = _dimensions(name, array)
+        for dimension, size in zip(dimensions, array.shape, strict=True):
+            if dimension not in file.dimensions:
+                file.dimensions[dimension] = size
+        variable = file.create_variable(name, dimensions, array.dtype, data=array)
+        variable.attrs.update(_attributes(name))
+    file.attrs.update(attributes)
+
+
+def _dimensions(name: str, array: Array) -> tuple[str, ...]:
+    return VARIABLES[name][0][: array.ndim]
+
+
+def _attributes(name: str) -> dict[str, str]:
+    _, units, long_name = VARIABLES[name]
+    return {"units": units, "long_name": long_name}
+
+
+def _checked(name: str, array: Array, sizes: Mapping[str, int]) -> Array:
+    array = np.ascontiguousarray(array, dtype=float)
+    dimensions = _dimensions(name, array)
+    full = VARIABLES[name][0]
+    complete = dimensions in (full, full[: full.index("coordinate")] if "coordinate" in full else full)
+    expected = tuple(sizes.get(d, n) for d, n in zip(dimensions, array.shape, strict=False))
+    if not complete or array.shape != expected:
+        raise PoinsotError(f'variable "{name}" has shape {array.shape}; its dimensions are {full}, sizes {dict(sizes)}')
+    return array
+
+
+def _largest(array: Array) -> float:
+    return float(np.max(np.abs(array), initial=0.0))
+
+
+def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as a file can hold them: NumPy numbers as numbers, anything else that JSON lacks by its name."""
+
+    def named(value: Any) -> Any:
+        if isinstance(value, np.generic | np.ndarray):
+            return value.tolist()
+        return getattr(value, "__name__", None) or str(value)
+
+    return json.loads(json.dumps(dict(settings), default=named))
+
+
+def writable(path: str | os.PathLike[str], endings: Sequence[str] = ()) -> Path:
+    """The path as a Path, if a file with such an ending can be there; to ask before a long simulation."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise PoinsotError(f"{target}: the folder {target.parent} does not exist; create it or choose another path")
+    if target.is_dir():
+        raise PoinsotError(f"{target} is a folder; give the path of a file")
+    if endings and target.suffix.lower() not in endings:
+        raise PoinsotError(f"{target}: the name must end in {' or '.join(endings)}, which says how to write it")
+    return target

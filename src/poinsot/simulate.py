@@ -1,0 +1,253 @@
+"""The one road from a Model to a Run."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from poinsot.errors import PoinsotError, SimulationError, unknown
+from poinsot.formulations import formulations
+from poinsot.mechanism import tables as t
+from poinsot.mechanism.build import build
+from poinsot.mechanism.record import record
+from poinsot.methods import methods
+from poinsot.model import Model, Spring, TorsionSpring
+from poinsot.problem import AbstractMethod, Array, Controls, Formulation, ManifoldODE
+from poinsot.run import Run, Stats
+
+# Where a user gives no tolerance: far below what a plot shows, far above rounding.
+RTOL, ATOL = 1e-9, 1e-12
+STABILIZE = ("projection", "none")
+
+
+def simulate(
+    model: Model,
+    t_end: float,
+    *,
+    step: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    formulation: str = "recursive",
+    method: str | None = None,
+    stabilize: str | None = None,
+    output_step: float | None = None,
+    progress: bool | Callable[[float], None] = False,
+    **options: Any,
+) -> Run:
+    """Simulate a model from t = 0 to `t_end` and return what was recorded.
+
+    With `step` the steps are fixed; with `rtol` and `atol` (or neither) an adaptive method chooses them. Results are
+    recorded at multiples of `output_step`, or at every step. `progress` shows a bar, or is called with the time.
+    """
+    if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise PoinsotError(f"simulate: {model!r} is not a Model; build one, or take one with ps.case()")
+    chosen = _formulation(formulation)
+    stepper = _method(method, chosen, step, rtol, atol)
+    controls = _controls(t_end, step, rtol, atol, stabilize, output_step)
+    _refuse(options, chosen, stepper)
+    model.freeze()
+    began = time.perf_counter()
+    with _announced():
+        layout = build(model)
+        problem = chosen.pose(layout)
+        stepper.compile(problem)
+        _recorded(problem, np.zeros(0), np.zeros((0, problem.n_states)))
+    ready = time.perf_counter()
+    with _progress(progress, controls.t_end) as controls.progress:
+        solution = stepper.solve(problem, controls)
+    arrays = _recorded(problem, solution.times, solution.states)
+    stats = Stats(
+        steps=solution.steps,
+        evaluations=solution.evaluations,
+        rejected=solution.rejected,
+        seconds=time.perf_counter() - ready,
+        compile_seconds=ready - began,
+    )
+    settings: dict[str, Any] = {
+        "t_end": controls.t_end,
+        "formulation": chosen.name,
+        "method": stepper.name,
+        "step": controls.step,
+        "rtol": None if controls.step else controls.rtol,
+        "atol": None if controls.step else controls.atol,
+        "output_step": output_step,
+        "stabilize": stabilize or STABILIZE[0],
+        "gravity": model.gravity.tolist(),
+        "degrees_of_freedom": layout.n_velocities,
+        "conservative": conservative(model),
+    }
+    run = Run.assemble(
+        time=solution.times,
+        arrays=arrays,
+        bodies=layout.bodies,
+        joints=layout.joints,
+        model_name=model.name,
+        settings=settings,
+        stats=stats,
+    )
+    if solution.failure is not None:
+        reached = float(solution.times[-1])
+        raise SimulationError(
+            f'model "{model.name}": {chosen.name} with {stepper.name} stops after t = {reached:g} s: {solution.failure}',
+            run=run,
+            time=reached,
+        )
+    return run
+
+
+def _recorded(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Array]:
+    """Everything that a Run holds, from the states at some times."""
+    mechanism, n = problem.mechanism, len(times)
+    bodies = np.zeros((n, len(mechanism.bodies), t.BODY_REPORT_COLUMNS))
+    joints = np.zeros((n, len(mechanism.joints), t.JOINT_REPORT_COLUMNS))
+    totals = np.zeros((n, t.TOTAL_COLUMNS))
+    state, rate = np.zeros((problem.n_states, 1)), np.zeros((problem.n_rates, 1))
+    record(problem.report, mechanism, problem.blocks, times, states, state, problem.work, rate, bodies, joints, totals)
+    counts = mechanism.joints[:, t.COUNT]
+    return {
+        "position": bodies[:, :, t.POSITION : t.POSITION + 3],
+        "rotation": bodies[:, :, t.ROTATION : t.ROTATION + 9].reshape(n, len(mechanism.bodies), 3, 3),
+        "velocity": bodies[:, :, t.VELOCITY : t.VELOCITY + 3],
+        "angular_velocity": bodies[:, :, t.ANGULAR_VELOCITY : t.ANGULAR_VELOCITY + 3],
+        "acceleration": bodies[:, :, t.ACCELERATION : t.ACCELERATION + 3],
+        "angular_acceleration": bodies[:, :, t.ANGULAR_ACCELERATION : t.ANGULAR_ACCELERATION + 3],
+        "joint_position": _coordinates(joints[:, :, t.JOINT_POSITION : t.JOINT_POSITION + 6], counts),
+        "joint_velocity": _coordinates(joints[:, :, t.JOINT_VELOCITY : t.JOINT_VELOCITY + 6], counts),
+        "reaction_force": joints[:, :, t.REACTION_FORCE : t.REACTION_FORCE + 3],
+        "reaction_torque": joints[:, :, t.REACTION_TORQUE : t.REACTION_TORQUE + 3],
+        "kinetic_energy": totals[:, t.KINETIC_ENERGY],
+        "potential_energy": totals[:, t.POTENTIAL_ENERGY],
+        "energy": totals[:, t.KINETIC_ENERGY] + totals[:, t.POTENTIAL_ENERGY],
+        "linear_momentum": totals[:, t.LINEAR_MOMENTUM : t.LINEAR_MOMENTUM + 3],
+        "angular_momentum": totals[:, t.ANGULAR_MOMENTUM : t.ANGULAR_MOMENTUM + 3],
+        "position_error": totals[:, t.POSITION_ERROR],
+        "velocity_error": totals[:, t.VELOCITY_ERROR],
+        "rotation_error": totals[:, t.ROTATION_ERROR],
+    }
+
+
+def _coordinates(values: Array, counts: Array) -> Array:
+    """(time, joint) where every joint has at most one coordinate, else (time, joint, coordinate) with NaN to spare."""
+    most = int(counts.max(initial=0))
+    values = np.where(np.arange(6) < counts[:, None], values, np.nan)
+    return values[:, :, 0] if most <= 1 else values[:, :, :most]
+
+
+@contextmanager
+def _announced() -> Iterator[None]:
+    """Say on standard error what takes so long, where kernels are compiled."""
+    message = "poinsot compiles its kernels for this machine; this happens once"
+    timer = threading.Timer(1.5, lambda: print(message, file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@contextmanager
+def _progress(wanted: bool | Callable[[float], None], t_end: float) -> Iterator[Callable[[float], None] | None]:
+    """A bar on standard error, a user's own function, or nothing."""
+    if not isinstance(wanted, bool):
+        yield wanted
+    elif not wanted:
+        yield None
+    else:
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("simulated time", total=t_end)
+            yield lambda now: bar.update(task, completed=now)
+
+
+def conservative(model: Model) -> bool:
+    """Whether nothing in a model does work from outside or dissipates, so that its energy is a constant."""
+    loads = model.loads.values()
+    return not model.drives and all(isinstance(load, Spring | TorsionSpring) and load.damping == 0.0 for load in loads)
+
+
+def _formulation(name: str) -> Formulation:
+    known = {formulation.name: formulation for formulation in formulations()}
+    if name not in known:
+        raise PoinsotError(f"simulate: {unknown('formulation', name, known)}")
+    return known[name]
+
+
+def _method(
+    name: str | None, formulation: Formulation, step: float | None, rtol: float | None, atol: float | None
+) -> AbstractMethod:
+    """The method asked for; without a word, rk4 for fixed steps and dop853 for adaptive ones."""
+    known = {method.name: method for method in methods()}
+    name = name or ("dop853" if step is None else "rk4")
+    if name not in known:
+        raise PoinsotError(f"simulate: {unknown('method', name, known)}")
+    method = known[name]
+    if formulation.poses not in method.accepts:
+        fitting = ", ".join(other.name for other in known.values() if formulation.poses in other.accepts)
+        raise PoinsotError(
+            f'simulate: formulation "{formulation.name}" poses a {formulation.poses.__name__}, but method "{name}" '
+            f"accepts {', '.join(kind.__name__ for kind in method.accepts)}; methods that fit: {fitting}"
+        )
+    if step is not None and (rtol is not None or atol is not None):
+        raise PoinsotError("simulate: step asks for fixed steps and rtol or atol for adaptive ones; give one of the two")
+    if step is None and not method.adaptive:
+        raise PoinsotError(f'simulate: method "{name}" does not estimate its error; give it a fixed step=')
+    return method
+
+
+def _controls(
+    t_end: float,
+    step: float | None,
+    rtol: float | None,
+    atol: float | None,
+    stabilize: str | None,
+    output_step: float | None,
+) -> Controls:
+    """Check the numbers that say how to step and what to record."""
+    if stabilize is not None and stabilize not in STABILIZE:
+        raise PoinsotError(f"simulate: {unknown('stabilize', stabilize, STABILIZE)}")
+    end = _positive("t_end", t_end)
+    outputs = None if output_step is None else _output_times(end, _positive("output_step", output_step))
+    return Controls(
+        t_end=end,
+        step=None if step is None else min(_positive("step", step), end),
+        rtol=RTOL if rtol is None else _positive("rtol", rtol),
+        atol=ATOL if atol is None else _positive("atol", atol),
+        outputs=outputs,
+        project=stabilize != "none",
+    )
+
+
+def _positive(what: str, value: float) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise PoinsotError(f"simulate: {what} {value!r} is not a number; give a positive one") from None
+    if not (0.0 < number < np.inf) or isinstance(value, bool):
+        raise PoinsotError(f"simulate: {what} {value!r} is not positive; give a positive number")
+    return number
+
+
+def _output_times(end: float, step: float) -> Array:
+    """Multiples of the output step, and the end."""
+    count = int(np.floor(end / step + 1e-9))
+    if count > 1e8:
+        raise PoinsotError(f"simulate: output_step {step:g} makes {count} outputs until {end:g} s; give a longer one")
+    times = step * np.arange(count + 1)
+    times[-1] = end if abs(times[-1] - end) < 1e-9 * step else times[-1]
+    return times if times[-1] == end else np.append(times, end)
+
+
+def _refuse(options: dict[str, Any], formulation: Formulation, method: AbstractMethod) -> None:
+    for name in options:
+        raise PoinsotError(
+            f'simulate: there is no option "{name}"; formulation "{formulation.name}" and method "{method.name}" have none'
+        )

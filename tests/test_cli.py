@@ -1,0 +1,207 @@
+"""The command line: what it prints where, what it writes, and the status it ends with."""
+
+import json
+import subprocess
+import sys
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+
+import pytest
+from synthetic import synthetic_run
+
+from poinsot.cli import main
+from poinsot.errors import SimulationError
+from poinsot.run import load_run
+
+# `import poinsot.simulate` could give the function of that name.
+SIMULATION = import_module("poinsot.simulate")
+
+KEYS = {
+    "model", "formulation", "method", "t_end", "step", "rtol", "atol", "bodies", "joints", "degrees_of_freedom",
+    "seconds", "compile_seconds", "stats", "energy_drift", "position_error", "velocity_error", "rotation_error",
+    "files",
+}  # fmt: skip
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch, capsys):
+    """Run a command in an empty folder: its status, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exit_:
+            main(arguments)
+        captured = capsys.readouterr()
+        return exit_.value.code or 0, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def simulated(monkeypatch):
+    """Stand in for the simulation; holds the arguments it was called with."""
+    calls = []
+
+    def simulate(model, **arguments):
+        calls.append((model, arguments))
+        return synthetic_run()
+
+    monkeypatch.setattr(SIMULATION, "simulate", simulate)
+    return calls
+
+
+def test_run_writes_a_file_and_a_plot_and_says_where(command, tmp_path):
+    status, out, _ = command("run", "double-pendulum", "--t-end", "1")
+    assert status == 0
+    assert "2 bodies, 2 joints" in out
+    for label in ("model", "motion", "time", "work", "energy", "joints", "rotations"):
+        assert f"\n{label} " in f"\n{out}"
+    assert "double-pendulum.nc" in out
+    assert "double-pendulum.png" in out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["double-pendulum.nc", "double-pendulum.png"]
+    assert load_run("double-pendulum.nc").time[-1] == 1.0
+
+
+def test_json_is_one_document_and_nothing_else(command):
+    status, out, _ = command("run", "double-pendulum", "--t-end", "1", "--json")
+    report = json.loads(out)
+    assert status == 0
+    assert report.keys() >= KEYS
+    assert report["bodies"] == 2
+    assert report["joints"] == 2
+    assert report["t_end"] == 1.0
+    assert report["stats"]["steps"] > 0
+    assert report["files"] == {"data": "double-pendulum.nc", "plot": "double-pendulum.png"}
+
+
+def test_quiet_prints_the_paths_only(command, simulated):
+    status, out, err = command("run", "double-pendulum", "--quiet", "--out", "a.nc")
+    assert (status, out, err) == (0, "a.nc\na.png\n", "")
+
+
+def test_no_plot(command, simulated, tmp_path):
+    status, out, _ = command("run", "double-pendulum", "--no-plot", "--json")
+    assert status == 0
+    assert json.loads(out)["files"]["plot"] is None
+    assert [path.name for path in tmp_path.iterdir()] == ["double-pendulum.nc"]
+
+
+def test_a_step_displaces_tolerances_and_they_a_step(command, simulated):
+    command("run", "double-pendulum", "--step", "0.01", "--method", "rk4")
+    command("run", "double-pendulum", "--rtol", "1e-6")
+    (_, fixed), (_, adaptive) = simulated
+    assert (fixed["step"], fixed["rtol"], fixed["atol"]) == (0.01, None, None)
+    assert fixed["method"] == "rk4"
+    assert (adaptive["step"], adaptive["rtol"]) == (None, 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run", "double-pendulun"], "double-pendulum"),
+        (["run"], "MODEL"),
+        (["run", "double-pendulum", "--t-end", "long"], "--t-end"),
+        (["run", "double-pendulum", "--t-end", "-1"], "t_end"),
+        (["run", "double-pendulum", "--method", "rk5"], "rk4"),
+        (["run", "double-pendulum", "--formulation", "recursiv"], "recursive"),
+        (["run", "double-pendulum", "--out", "nowhere/a.nc"], "does not exist"),
+        (["run", "double-pendulum", "--plot", "a.gif"], ".png"),
+        (["walk"], "walk"),
+        (["--walk"], "--walk"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_status_2(command, tmp_path, arguments, sentence):
+    status, out, err = command(*arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith("poinsot: ")
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_simulation_that_stops_keeps_its_results(command, monkeypatch):
+    def simulate(model, **arguments):
+        raise SimulationError("the step became too small at t = 10 s", run=synthetic_run(), time=10.0)
+
+    monkeypatch.setattr(SIMULATION, "simulate", simulate)
+    status, out, err = command("run", "double-pendulum")
+    assert (status, out) == (2, "")
+    assert "too small at t = 10 s; the results until then are in double-pendulum.nc" in err
+    assert load_run("double-pendulum.nc").time[-1] == 10.0
+
+
+def test_an_interruption_is_told_without_a_traceback(command, monkeypatch):
+    def simulate(model, **arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SIMULATION, "simulate", simulate)
+    status, out, err = command("run", "double-pendulum")
+    assert (status, out, err) == (130, "", "poinsot: interrupted\n")
+
+
+def test_an_interruption_during_the_motion_keeps_the_results(command, monkeypatch):
+    monkeypatch.setattr(SIMULATION, "simulate", lambda model, **_: synthetic_run(settings={"t_end": 20.0}))
+    status, out, err = command("run", "double-pendulum")
+    assert (status, err) == (130, "poinsot: interrupted\n")
+    assert "stopped at 10 s of 20 s" in out
+    assert load_run("double-pendulum.nc").time[-1] == 10.0
+
+
+def test_cases_lists_every_case(command):
+    status, out, _ = command("cases")
+    rows = json.loads(command("cases", "--json")[1])
+    assert status == 0
+    assert {"double-pendulum", "heavy-top", "free-body"} <= {row["name"] for row in rows}
+    assert all(row["title"] in out for row in rows)
+
+
+def test_methods_lists_what_goes_with_what(command):
+    status, out, _ = command("methods")
+    report = json.loads(command("methods", "--json")[1])
+    assert status == 0
+    assert {"recursive"} <= {row["name"] for row in report["formulations"]}
+    assert {"rk4", "dopri5", "dop853"} <= {row["name"] for row in report["methods"]}
+    assert all(row["name"] in out for row in report["formulations"] + report["methods"])
+    assert "rk4" in next(row["methods"] for row in report["formulations"] if row["name"] == "recursive")
+
+
+def test_methods_of_an_unknown_formulation(command):
+    status, _, err = command("methods", "--formulation", "recursiv")
+    assert status == 2
+    assert "recursive" in err
+
+
+def test_help(command):
+    status, out, _ = command()
+    assert status == 0
+    assert "cases" in out
+    assert "--t-end" in command("run", "--help")[1]
+
+
+def test_version(command):
+    try:
+        installed = version("poinsot")
+    except PackageNotFoundError:
+        pytest.skip("Poinsot runs from its source folder here; only an installed one has a version")
+    assert command("--version")[:2] == (0, f"{installed}\n")
+
+
+def test_a_mistake_is_told_without_importing_heavy_libraries():
+    program = (
+        "import sys\nfrom poinsot.cli import main\n"
+        "try: main(['run', 'no-such-case'])\nexcept SystemExit: pass\n"
+        "print([name for name in ('numba', 'xarray', 'pandas', 'matplotlib', 'scipy') if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_running_imports_neither_xarray_nor_pyplot(tmp_path):
+    program = (
+        "import sys\nfrom poinsot.cli import main\n"
+        "try: main(['run', 'double-pendulum', '--quiet', '--t-end', '0.1'])\n"
+        "except SystemExit as end: assert not end.code\n"
+        "print([name for name in ('xarray', 'pandas', 'matplotlib.pyplot') if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert result.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,243 @@
+"""The three scalars: arithmetic, masks, views, the names that users write. Runs compiled and in plain Python."""
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba.core.errors import TypingError
+from three_scalars import on_duals, on_floats, on_packs
+
+from poinsot._jit import DISABLED, kernel
+from poinsot.scalars import (
+    WIDTH,
+    Dual,
+    Duals,
+    Pack,
+    Packs,
+    absolute,
+    atan2,
+    cos,
+    exp,
+    floats,
+    log,
+    maximum,
+    partials_of,
+    power,
+    select,
+    sin,
+    sqrt,
+    tan,
+    value_of,
+)
+
+VIEWS = [floats, Packs, Duals]
+
+
+def data_of(view):
+    """The numbers behind a view, with one more axis."""
+    return view[..., None] if isinstance(view, np.ndarray) else view.data
+
+
+@numba.njit(error_model="numpy")
+def rational(x, y):
+    z = 2 * x - y / 3
+    z += x * y
+    z *= 0.5
+    z -= -y + 1
+    z /= 4.0 + y * y
+    return (1 - z) / (1.0 + x * x) + z * 3 - 7.5
+
+
+numbers = st.floats(-1e3, 1e3, allow_subnormal=False)
+
+
+@settings(max_examples=50, derandomize=True, deadline=None)
+@given(st.lists(st.tuples(numbers, numbers), min_size=8, max_size=8))
+def test_arithmetic_is_that_of_numpy(rows):
+    x, y = np.transpose(rows)
+    z = (0.5 * (2 * x - y / 3 + x * y) - (-y + 1)) / (4 + y * y)
+    expected = (1 - z) / (1 + x * x) + z * 3 - 7.5
+    dz = np.stack([(1 + 0.5 * y), (-1 / 6 + 0.5 * x + 1)]) / (4 + y * y)
+    dz[1] -= z * 2 * y / (4 + y * y)
+    slope = dz * (3 - 1 / (1 + x * x))
+    slope[0] -= (1 - z) * 2 * x / (1 + x * x) ** 2
+    results = on_floats(rational, x, y)
+    np.testing.assert_array_equal(results, expected)
+    np.testing.assert_allclose(on_packs(rational, x, y), np.tile(expected, (WIDTH, 1)), rtol=1e-13, atol=1e-12)
+    values, slopes = on_duals(rational, x, y)
+    np.testing.assert_array_equal(values, results)
+    np.testing.assert_allclose(slopes, slope.T, rtol=1e-12, atol=1e-12 * np.abs(slope).max())
+
+
+@numba.njit
+def chosen(x, y):
+    mask = (((x < y) & (x != 0.0)) | (y >= 5) | (x == 7.0)) & ~(x > 8)
+    return select(mask, x, 1) + select(y <= x, 2.0 * y, -0.5)
+
+
+def test_masks_and_select():
+    x = np.array([0.0, 1.0, 2.0, 7.0, 9.0, -3.0, math.nan])
+    y = np.array([1.0, 2.0, 1.0, 0.0, 10.0, 6.0, 1.0])
+    with np.errstate(invalid="ignore"):
+        mask = (((x < y) & (x != 0)) | (y >= 5) | (x == 7)) & ~(x > 8)
+        expected = np.where(mask, x, 1) + np.where(y <= x, 2 * y, -0.5)
+    np.testing.assert_array_equal(on_floats(chosen, x, y), expected)
+    np.testing.assert_array_equal(on_packs(chosen, x, y), np.tile(expected, (WIDTH, 1)))
+    values, slopes = on_duals(chosen, x, y)
+    np.testing.assert_array_equal(values, expected)
+    np.testing.assert_array_equal(slopes, np.stack([np.where(mask, 1.0, 0.0), np.where(y <= x, 2.0, 0.0)], axis=1))
+
+
+@numba.njit
+def accumulated(given, out):
+    total, largest = 0.0, (-1.0, 0.0)
+    for i in range(given.shape[0]):
+        total += given[i, 1]
+        largest = (maximum(largest[0], given[i, 1]), largest[1])
+    out[0, 0] = total
+    out[0, 1] = largest[0]
+    out[0, 2] = 5
+    out[0, 3] = given.shape[0] * 10 + given.shape[1]
+    out[0, 3] += given[0, 1]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_and_real_numbers_in_one_variable(view):
+    arguments, out = view(3, 2), view(1, 4)
+    assert arguments.shape == (3, 2)
+    data_of(arguments)[:, 1] = np.array([1.0, 4.0, 2.0])[:, None]
+    accumulated(arguments, out)
+    expected = np.tile([[7.0], [4.0], [5.0], [33.0]], data_of(out).shape[2])
+    if view is Duals:  # all three arguments have unit slopes along all directions, scaled as their values
+        expected[2, 1:], expected[3, 1:] = 0.0, 1.0
+    np.testing.assert_array_equal(data_of(out)[0], expected)
+
+
+@numba.njit
+def rebuilt(x):
+    return Dual(value_of(x) * 2.0, partials_of(x) * 3.0)
+
+
+@numba.njit
+def widened(x):
+    return Pack(x) + Pack(1.0)
+
+
+def test_parts_and_constructors():
+    values, slopes = on_duals(rebuilt, [1.5])
+    assert (values[0], slopes[0, 0]) == (3.0, 3.0)
+    assert (on_packs(widened, [2.0]) == 3.0).all()
+    assert on_floats(numba.njit(lambda x: value_of(x) + partials_of(x)), [2.0])[0] == 2.0
+
+
+@numba.njit
+def whole_powers(x):
+    return x**2 + x**-3 + power(x, 0) + power(x, 5)
+
+
+def test_whole_powers():
+    x = np.array([0.5, -2.0, 3.0])
+    expected = x**2 + x**-3.0 + 1 + x**5
+    np.testing.assert_allclose(on_floats(whole_powers, x), expected, rtol=1e-15)
+    np.testing.assert_allclose(on_packs(whole_powers, x), np.tile(expected, (WIDTH, 1)), rtol=1e-15)
+    np.testing.assert_allclose(on_duals(whole_powers, x)[1][:, 0], 2 * x - 3 * x**-4.0 + 5 * x**4, rtol=4e-15)
+    assert on_duals(numba.njit(lambda x: x**2), [0.0])[1][0, 0] == 0.0
+
+
+def in_numpy(x, y):
+    return (
+        np.sin(x) + np.cos(x) * np.tan(x) + np.arctan2(y, x) + np.exp(x) - np.log(y) + np.sqrt(y) + np.power(y, 1.5)
+    ) * np.absolute(np.maximum(x, y))
+
+
+def in_math(x, y):
+    return (
+        math.sin(x)
+        + math.cos(x) * math.tan(x)
+        + math.atan2(y, x)
+        + math.exp(x)
+        - math.log(y)
+        + math.sqrt(y)
+        + math.pow(y, 1.5)
+    ) * math.fabs(max(x, y))
+
+
+def in_ours(x, y):
+    return (sin(x) + cos(x) * tan(x) + atan2(y, x) + exp(x) - log(y) + sqrt(y) + power(y, 1.5)) * absolute(
+        maximum(x, y)
+    )
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        in_numpy,
+        pytest.param(
+            in_math, marks=pytest.mark.skipif(DISABLED, reason="math's own functions take one number without Numba")
+        ),
+    ],
+)
+def test_names_that_users_write(written):
+    written, ours = numba.njit(written, error_model="numpy"), numba.njit(in_ours, error_model="numpy")
+    x, y = np.array([-1.5, 0.3, 2.0]), np.array([0.7, 1.1, 3.0])
+    np.testing.assert_allclose(on_floats(written, x, y), on_floats(ours, x, y), rtol=1e-15)
+    np.testing.assert_array_equal(on_packs(written, x, y), on_packs(ours, x, y))
+    for theirs, mine in zip(on_duals(written, x, y), on_duals(ours, x, y), strict=True):
+        np.testing.assert_array_equal(theirs, mine)
+
+
+@numba.njit
+def ordinary(x):
+    return np.sin(x) + np.arctan2(x, x) + np.maximum(x, 1.0)
+
+
+@pytest.mark.parametrize("x", [2.0, np.array([2.0, 3.0]), np.array([[2.0]], dtype=np.float32)])
+def test_numpy_keeps_its_own_meaning(x):
+    np.testing.assert_allclose(ordinary(x), np.sin(x) + np.arctan2(x, x) + np.maximum(x, 1.0), rtol=1e-6)
+
+
+@numba.njit
+def branching(x):
+    return 1.0 if x > 0.0 else -1.0
+
+
+def test_a_branch_on_a_pack_is_refused():
+    with pytest.raises((TypingError, TypeError)):
+        on_packs(branching, [1.0])
+    assert on_duals(branching, [1.0])[0][0] == 1.0
+
+
+@kernel
+def cubed(x):
+    return x * x * x
+
+
+def test_kernels_take_all_three():
+    assert on_floats(cubed, [2.0])[0] == 8.0
+    assert (on_packs(cubed, [2.0]) == 8.0).all()
+    assert on_duals(cubed, [2.0])[1][0, 0] == 12.0
+
+
+@pytest.mark.skipif(DISABLED, reason="this is the plain run")
+@pytest.mark.parametrize("tests", ["test_scalars.py", "test_scalars_accuracy.py", "test_jit.py"])
+def test_the_same_in_plain_python(tests):
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        str(Path(__file__).with_name(tests)),
+    ]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout[-3000:]
