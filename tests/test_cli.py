@@ -203,5 +203,17 @@ def test_running_imports_neither_xarray_nor_pyplot(tmp_path):
         "except SystemExit as end: assert not end.code\n"
         "print([name for name in ('xarray', 'pandas', 'matplotlib.pyplot') if name in sys.modules])"
     )
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(("arguments", "status"), [(["cases", "--json"], 0), (["run", "no-such-case"], 2)])
+def test_the_process_ends_with_its_output_and_status(arguments, status):
+    program = "from poinsot.cli import main; main()"
+    result = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True)
+    assert result.returncode == status
+    if status == 0:
+        assert json.loads(result.stdout)
+    else:
+        assert result.stderr.startswith("poinsot: there is no case")

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
 import numba
@@ -57,12 +58,48 @@ def _digest_of_kernels() -> str:
 DIGEST = _digest_of_kernels()
 
 
+def constants(function: Any) -> tuple[Any, ...]:
+    """What a user's function reads and Numba compiles in: numbers in its text, and its globals at this moment.
+
+    Numba's cache tells functions apart by place and bytecode, in which none of them show: of three lambdas on one line
+    it would run the first thrice, and a global amplitude would keep the value of the first run.
+    """
+    if function.__globals__.get("__name__", "").startswith("poinsot."):
+        return ()  # their source is in the digest
+    return _constants(function, [])
+
+
+def _constants(function: Any, seen: list[Any]) -> tuple[Any, ...]:
+    seen.append(function)
+    code, scope = function.__code__, function.__globals__
+    read = tuple((name, _described(scope[name], code, seen)) for name in code.co_names if name in scope)
+    return *(_described(constant, code, seen) for constant in code.co_consts), code.co_code, read
+
+
+def _described(value: Any, code: CodeType, seen: list[Any]) -> Any:
+    """A value as a key that is the same in every process; of a module, what `code` may read there."""
+    value = getattr(value, "py_func", value)
+    if isinstance(value, np.ndarray):
+        return str(value.dtype), value.shape, value.tobytes()
+    if isinstance(value, tuple | list):
+        return tuple(_described(entry, code, seen) for entry in value)
+    if isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in ("numpy", "poinsot"):
+        found = (name for name in code.co_names if hasattr(value, name))
+        return tuple((name, _described(getattr(value, name), code, seen)) for name in found)
+    if isinstance(value, FunctionType) and value not in seen and not value.__module__.startswith("poinsot."):
+        return _constants(value, seen)
+    return repr(value) if isinstance(value, bool | int | float | complex | str | np.generic) else type(value).__name__
+
+
 class _KernelCache(FunctionCache):
     """Numba's cache of one function, whose stamp is the digest of all kernels beside the function's own file."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         self._cache_file._source_stamp = (self._cache_file._source_stamp, DIGEST)
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return *super()._index_key(sig, codegen), constants(self._py_func)
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -84,6 +121,9 @@ def routine(function: Function) -> Function:
 
 def _cached(dispatcher: Any) -> Any:
     if not DISABLED:
+        # Numba would compile a kernel anew for every constant it is called with: the first run takes a fifth longer.
+        resolve = dispatcher.get_call_template
+        dispatcher.get_call_template = lambda args, kws: resolve(tuple(map(types.unliteral, args)), kws)
         with suppress(RuntimeError):  # typed at a prompt, it has no file whose content could be compared
             dispatcher._cache = _KernelCache(dispatcher.py_func)
     return dispatcher

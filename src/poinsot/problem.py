@@ -19,7 +19,8 @@ class ManifoldODE:
     """An ordinary differential equation on a product of R^n, unit quaternions and rotation matrices.
 
     `rates` is the address of a kernel (mechanism, t, state, work, rate) that writes the velocity in the algebra;
-    `report` is that of (mechanism, t, state, work, rate, bodies, joints), which writes what a Run records.
+    `report` is that of (mechanism, state, work, bodies, joints), which writes what a Run records of the state for which
+    `rates` was called last.
     """
 
     layout: Layout

@@ -17,13 +17,15 @@ from poinsot.mechanism import tables as t
 from poinsot.mechanism.build import build
 from poinsot.mechanism.record import record
 from poinsot.methods import methods
-from poinsot.model import Model, Spring, TorsionSpring
+from poinsot.model import Model, Spring, TorsionSpring, checks
 from poinsot.problem import AbstractMethod, Array, Controls, Formulation, ManifoldODE
 from poinsot.run import Run, Stats
 
 # Where a user gives no tolerance: far below what a plot shows, far above rounding.
 RTOL, ATOL = 1e-9, 1e-12
 STABILIZE = ("projection", "none")
+# More instants than this are a mistake, which would fill the memory before it shows.
+MOST_OUTPUTS = 100_000_000
 
 
 def simulate(
@@ -50,6 +52,8 @@ def simulate(
     chosen = _formulation(formulation)
     stepper = _method(method, chosen, step, rtol, atol)
     controls = _controls(t_end, step, rtol, atol, stabilize, output_step)
+    if not (isinstance(progress, bool) or callable(progress)):
+        raise PoinsotError(f"simulate: progress {progress!r} is neither True, False nor a function of the time")
     _refuse(options, chosen, stepper)
     model.freeze()
     began = time.perf_counter()
@@ -108,7 +112,10 @@ def _recorded(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Ar
     joints = np.zeros((n, len(mechanism.joints), t.JOINT_REPORT_COLUMNS))
     totals = np.zeros((n, t.TOTAL_COLUMNS))
     state, rate = np.zeros((problem.n_states, 1)), np.zeros((problem.n_rates, 1))
-    record(problem.report, mechanism, problem.blocks, times, states, state, problem.work, rate, bodies, joints, totals)
+    blocks, work = problem.blocks, problem.work
+    record(
+        problem.rates, problem.report, mechanism, blocks, times, states, state, work, rate, bodies, joints, totals
+    )
     counts = mechanism.joints[:, t.COUNT]
     return {
         "position": bodies[:, :, t.POSITION : t.POSITION + 3],
@@ -176,7 +183,7 @@ def conservative(model: Model) -> bool:
 
 def _formulation(name: str) -> Formulation:
     known = {formulation.name: formulation for formulation in formulations()}
-    if name not in known:
+    if not isinstance(name, str) or name not in known:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise PoinsotError(f"simulate: {unknown('formulation', name, known)}")
     return known[name]
 
@@ -187,7 +194,7 @@ def _method(
     """The method asked for; without a word, rk4 for fixed steps and dop853 for adaptive ones."""
     known = {method.name: method for method in methods()}
     name = name or ("dop853" if step is None else "rk4")
-    if name not in known:
+    if not isinstance(name, str) or name not in known:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise PoinsotError(f"simulate: {unknown('method', name, known)}")
     method = known[name]
     if formulation.poses not in method.accepts:
@@ -216,6 +223,8 @@ def _controls(
         raise PoinsotError(f"simulate: {unknown('stabilize', stabilize, STABILIZE)}")
     end = _positive("t_end", t_end)
     outputs = None if output_step is None else _output_times(end, _positive("output_step", output_step))
+    if step is not None and outputs is None:
+        _count("step", end, _positive("step", step))
     return Controls(
         t_end=end,
         step=None if step is None else min(_positive("step", step), end),
@@ -227,23 +236,26 @@ def _controls(
 
 
 def _positive(what: str, value: float) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise PoinsotError(f"simulate: {what} {value!r} is not a number; give a positive one") from None
-    if not (0.0 < number < np.inf) or isinstance(value, bool):
-        raise PoinsotError(f"simulate: {what} {value!r} is not positive; give a positive number")
+    number = checks.number("simulate", what, value, "give a positive number")
+    if number <= 0.0:
+        raise PoinsotError(f"simulate: {what} {number:g} is not positive; give a positive number")
     return number
 
 
 def _output_times(end: float, step: float) -> Array:
     """Multiples of the output step, and the end."""
-    count = int(np.floor(end / step + 1e-9))
-    if count > 1e8:
-        raise PoinsotError(f"simulate: output_step {step:g} makes {count} outputs until {end:g} s; give a longer one")
-    times = step * np.arange(count + 1)
-    times[-1] = end if abs(times[-1] - end) < 1e-9 * step else times[-1]
+    times = step * np.arange(_count("output_step", end, step) + 1)
+    if len(times) > 1 and abs(times[-1] - end) < 1e-9 * step:
+        times[-1] = end
     return times if times[-1] == end else np.append(times, end)
+
+
+def _count(what: str, end: float, step: float) -> int:
+    """How many whole steps there are until the end."""
+    count = end / step + 1e-9
+    if count > MOST_OUTPUTS:
+        raise PoinsotError(f"simulate: {what} {step:g} makes {count:.3g} outputs until {end:g} s; give a longer one")
+    return int(count)
 
 
 def _refuse(options: dict[str, Any], formulation: Formulation, method: AbstractMethod) -> None:

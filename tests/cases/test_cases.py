@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from cases import independent
 
-from poinsot import cases
-from poinsot.cases import free_body, heavy_top
+from poinsot.cases import case, cases, find, free_body, heavy_top
 from poinsot.errors import PoinsotError
 
-NAMES = [case.name for case in cases.cases()]
+NAMES = [case.name for case in cases()]
 
 
 def reference(case, value):
-    return cases.find(case).reference[value][0]
+    return find(case).reference[value][0]
 
 
 def test_list():
@@ -32,11 +31,11 @@ def test_list():
 
 @pytest.mark.parametrize("name", [*NAMES, "chain-1", "chain-16"])
 def test_every_case_says_what_it_is_and_builds(name):
-    case = cases.find(name)
-    assert case.name == name
-    assert case.title
-    assert case.source
-    model, again = cases.case(name), cases.case(name)
+    found = find(name)
+    assert found.name == name
+    assert found.title
+    assert found.source
+    model, again = case(name), case(name)
     assert model is not again
     assert not model.frozen
     assert model.bodies
@@ -44,7 +43,7 @@ def test_every_case_says_what_it_is_and_builds(name):
     assert ("step" in model.settings) != ("rtol" in model.settings)
     model.settings["t_end"] = 0.0
     assert again.settings["t_end"] > 0.0
-    for value, how in case.reference.values():
+    for value, how in found.reference.values():
         assert np.all(np.isfinite(value))
         assert how
 
@@ -66,12 +65,12 @@ def test_every_case_says_what_it_is_and_builds(name):
 )
 def test_unknown_case(name, sentence):
     with pytest.raises(PoinsotError) as caught:
-        cases.case(name)
+        case(name)
     assert sentence in str(caught.value)
 
 
 def test_double_pendulum():
-    model = cases.case("double-pendulum")
+    model = case("double-pendulum")
     upper, lower = model.bodies.values()
     assert model.gravity.tolist() == [9.81, 0.0, 0.0]
     assert upper.inertia.mass == lower.inertia.mass == 0.108
@@ -94,7 +93,7 @@ def test_double_pendulum_by_its_angles(t):
 
 @pytest.mark.parametrize("links", [1, 4, 16])
 def test_chain(links):
-    model = cases.case(f"chain-{links}")
+    model = case(f"chain-{links}")
     assert (len(model.bodies), len(model.joints)) == (links, links)
     line = np.array([0.0, math.sin(0.1), -math.cos(0.1)])
     for i, (body, joint) in enumerate(zip(model.bodies.values(), model.joints.values(), strict=True)):
@@ -122,7 +121,7 @@ def test_chain_by_other_ways():
 )
 def test_satellite(variant, height, frame):
     name = f"dual-spin-satellite{variant}"
-    model = cases.case(name)
+    model = case(name)
     a, b = model.bodies.values()
     assert not model.gravity.any()
     assert (a.inertia.mass, b.inertia.mass) == (300.0, 100.0)
@@ -144,7 +143,7 @@ def test_satellite(variant, height, frame):
 
 
 def test_heavy_top():
-    model = cases.case("heavy-top")
+    model = case("heavy-top")
     top = model.bodies["top"]
     # The masses are π and 8π kg, which puts the centre at 0.4 m.
     assert top.inertia.mass == pytest.approx(9 * math.pi)
@@ -165,7 +164,7 @@ def test_heavy_top_by_elliptic_functions():
 
 
 def test_free_body():
-    model = cases.case("free-body")
+    model = case("free-body")
     box = model.bodies["box"]
     assert not model.gravity.any()
     assert not model.joints
@@ -226,7 +225,7 @@ def turn(axis, angle):
 
 
 def test_three_axis_table():
-    model = cases.case("three-axis-table")
+    model = case("three-axis-table")
     one, two, three = model.bodies.values()
     Rz, Ry, Rx = turn("z", math.pi), turn("y", math.pi / 3), turn("x", math.pi / 3)
     # Equation (2).
@@ -246,7 +245,7 @@ def test_three_axis_table():
 
 
 def test_three_axis_table_starts_with_the_velocities_of_its_joints():
-    model = cases.case("three-axis-table")
+    model = case("three-axis-table")
     before = np.zeros(3)
     for body, joint, rate in zip(
         model.bodies.values(), model.joints.values(), (math.pi, math.pi / 3, math.pi / 3), strict=True

@@ -43,13 +43,22 @@ def test_labels_carry_units():
     assert paths.get_xlabel() == "y (m)"
     assert paths.get_ylabel() == "z (m)"
     assert speeds.get_ylabel() == "angular speed (rad/s)"
-    assert energies.get_ylabel() == "energy (J)"
+    assert energies.get_ylabel() == "energy, potential from its start (J)"
 
 
 def test_gravity_points_down_the_page():
     paths = synthetic_run(settings={"gravity": (0.0, 9.81, 0.0)}).plot().axes[0]
     assert (paths.get_xlabel(), paths.get_ylabel()) == ("z (m)", "y (m)")
     assert paths.yaxis_inverted()
+
+
+def test_a_change_of_energy_is_an_error_only_where_loads_do_no_work():
+    def named(conservative):
+        errors = synthetic_run(settings={"conservative": conservative}).plot().axes[3]
+        return [line.get_label() for line in errors.lines]
+
+    assert named(True) == ["energy", "joints", "joint rates", "rotations"]
+    assert named(False) == ["joints", "joint rates", "rotations"]
 
 
 def test_a_long_run_is_thinned_out():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from poinsot.view.summary import counted, duration
+from poinsot.view.summary import counted, duration, small
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,7 @@ def test_counted():
     assert counted(1, "body", "bodies") == "1 body"
     assert counted(2, "body", "bodies") == "2 bodies"
     assert counted(12000, "step") == "12,000 steps"
+
+
+def test_small():
+    assert (small(0.0), small(2.34e-12)) == ("0", "2.3e-12")

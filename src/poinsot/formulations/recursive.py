@@ -14,7 +14,7 @@ docs/theory/recursive.md for the derivation and the numbers of the equations.
 import numpy as np
 from numba import float64, typeof, types
 
-from poinsot._jit import address, kernel, pointer_call, routine
+from poinsot._jit import address, kernel, routine
 from poinsot.algebra import manifold
 from poinsot.algebra.matrix import (
     full_sub,
@@ -58,10 +58,9 @@ from poinsot.algebra.vector import (
     scale,
     sub,
 )
-from poinsot.problem import ManifoldODE
-from poinsot.scalars import floats
+from poinsot.errors import PoinsotError
 from poinsot.mechanism.build import Layout
-from poinsot.mechanism.dynamics import call_loads, gather_wrenches
+from poinsot.mechanism.dynamics import call_loads, freedom, gather_wrenches
 from poinsot.mechanism.initial import initial_state
 from poinsot.mechanism.kinematics import (
     ALPHA,
@@ -97,7 +96,11 @@ from poinsot.mechanism.tables import (
     SPHERICAL,
     TURN,
     VELOCITIES,
+    borrowed,
 )
+from poinsot.mechanism.topology import TREE_KINDS
+from poinsot.problem import ManifoldODE
+from poinsot.scalars import borrow, floats
 
 # Columns of `work` that this formulation adds to those of trees.
 A = TREE_COLUMNS  # moment per angular acceleration
@@ -109,21 +112,49 @@ GAIN = BIAS_FORCE + 3  # what is left of the elimination for the way back
 COLUMNS = GAIN + 9
 
 
-_forward_dynamics = pointer_call(lambda *arguments: types.void(*arguments))
+@routine
+def tree_dynamics(mechanism, t, state, work, rate):
+    """Rates of all coordinates: velocities, then accelerations, under the loads that stand in `work`.
+
+    It stands apart from the loads, so that what has none compiles and calls none.
+    """
+    solve_tree(mechanism, state, work, rate, mechanism.sizes[0, JOINT_LOADS] > 0)
 
 
 @routine
 def forward_dynamics(mechanism, t, state, work, rate):
-    """Rates of all coordinates: velocities, then accelerations, under the model's loads at time t."""
+    """Rates of all coordinates under the model's loads at time t."""
+    if mechanism.sizes[0, LOADS_ADDRESS] != 0:
+        call_loads(mechanism.sizes[0, LOADS_ADDRESS], mechanism, t, state, work)
+    tree_dynamics(mechanism, t, state, work, rate)
+
+
+@routine
+def forward_dynamics_under(mechanism, t, state, forces, work, rate):
+    """The same under further joint forces, one per velocity."""
+    links = mechanism.links
+    if mechanism.sizes[0, LOADS_ADDRESS] != 0:
+        call_loads(mechanism.sizes[0, LOADS_ADDRESS], mechanism, t, state, work)
+    for i in range(1, links.shape[0]):
+        for k in range(freedom(links, i)):
+            work[i, JOINT_FORCE + k] += forces[links[i, MOTION] + k, 0]
+    solve_tree(mechanism, state, work, rate, True)
+    for i in range(1, links.shape[0]):
+        for k in range(freedom(links, i)):
+            work[i, JOINT_FORCE + k] -= forces[links[i, MOTION] + k, 0]
+
+
+@kernel
+def solve_tree(mechanism, state, work, rate, driven):
+    """The whole elimination; `driven` says whether any joint force is not zero."""
+    mechanism, state, work, rate = borrowed(mechanism), borrow(state), borrow(work), borrow(rate)
     links, frames = mechanism.links, mechanism.frames
     for i in range(1, links.shape[0]):
         move_link(links, frames, state, work, i)
         start_link(frames, work, i)
-    if mechanism.sizes[0, LOADS_ADDRESS] != 0:
-        call_loads(mechanism.sizes[0, LOADS_ADDRESS], mechanism, t, state, work)
-        if mechanism.sizes[0, BODY_LOADS] > 0:
-            loads_as_bias(mechanism, work)
-    eliminate(links, frames, state, work, mechanism.sizes[0, JOINT_LOADS] > 0)
+    if mechanism.sizes[0, BODY_LOADS] > 0:
+        loads_as_bias(mechanism, work)
+    eliminate(links, frames, state, work, driven)
     accelerate(links, frames, mechanism.sizes[0, VELOCITIES], state, work, rate)
 
 
@@ -151,7 +182,7 @@ def loads_as_bias(mechanism, work):
 
 @kernel
 def eliminate(links, frames, state, work, driven):
-    """From the leaves to the ground; `driven` says whether any joint force is not zero."""
+    """From the leaves to the ground."""
     for i in range(links.shape[0] - 1, 0, -1):
         kind, parent = links[i, KIND], links[i, PARENT]
         if kind == SPHERICAL:
@@ -335,9 +366,8 @@ def accelerate(links, frames, n, state, work, rate):
 
 
 @routine
-def report(mechanism, t, state, work, rate, bodies, joints):
-    """All that a Run records of bodies and joints at one instant."""
-    forward_dynamics(mechanism, t, state, work, rate)
+def report(mechanism, state, work, bodies, joints):
+    """All that a Run records of bodies and joints at one instant, after `forward_dynamics`."""
     move_in_world(mechanism, state, work)
     move_bodies(mechanism, work)
     gather_wrenches(mechanism, work)
@@ -347,6 +377,7 @@ def report(mechanism, t, state, work, rate, bodies, joints):
 
 def pose(layout: Layout) -> ManifoldODE:
     """Pose the equations of motion of a tree in joint coordinates."""
+    refuse_constraints(layout)
     mechanism = layout.mechanism
     table = float64[:, ::1]
     if len(mechanism.loads):
@@ -361,9 +392,28 @@ def pose(layout: Layout) -> ManifoldODE:
         n_rates,
         initial_state(layout),
         tree_workspace(mechanism, COLUMNS, floats),
-        address(forward_dynamics, signature),
-        address(report, types.void(*signature.args, table, table)),
+        address(forward_dynamics if len(mechanism.loads) else tree_dynamics, signature),
+        address(report, types.void(typeof(mechanism), table, table, table, table)),
     )
+
+
+def refuse_constraints(layout: Layout) -> None:
+    """Raise an error for what joint coordinates alone cannot fulfil."""
+    for joint in layout.topology.closing:
+        if joint.kind in TREE_KINDS:
+            raise PoinsotError(
+                f'joint "{joint.name}": it closes a loop, because "{joint.a.name}" and "{joint.b.name}" are connected '
+                'already; formulation "recursive" takes trees, so open the loop by leaving out a joint'
+            )
+        raise PoinsotError(
+            f'joint "{joint.name}": {joint.kind} is a constraint between coordinates; '
+            'formulation "recursive" takes trees of joints without constraints, so leave it out'
+        )
+    for drive in layout.model.drives.values():
+        raise PoinsotError(
+            f'drive "{drive.name}": formulation "recursive" cannot prescribe the motion of joint "{drive.joint.name}"; '
+            "leave it out, or move the joint by a motor"
+        )
 
 
 def state_blocks(layout: Layout) -> tuple[np.ndarray, int, int]:

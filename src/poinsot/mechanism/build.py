@@ -84,8 +84,9 @@ def build(model: Model) -> Layout:
             links_of[branch.joint.name] = tuple(by_coordinate[k] for k in sorted(by_coordinate))
     link_table = np.array(links)
     link_table[:, t.RATE] += n_positions
-    joints, joint_frames = _joint_tables(model, topology, row, links_of)
-    loads = load_tables(model, row, links_of)
+    backwards = {branch.joint.name for branch in topology.branches if branch.joint is not None and branch.reversed}
+    joints, joint_frames = _joint_tables(model, backwards, row, links_of)
+    loads = load_tables(model, row, links_of, turned, backwards)
     on_bodies = int(np.count_nonzero(loads[0][:, t.LOAD_KIND] >= t.FORCE))
     mechanism = t.Mechanism(
         np.array([[on_bodies, len(loads[0]) - on_bodies, 0, n_positions, n_velocities]]), link_table, np.array(frames), model.gravity.reshape(1, 3).copy(),
@@ -200,14 +201,13 @@ def _body_frames(model: Model, row: dict[str, int], turned: dict[int, Array], or
 
 
 def _joint_tables(
-    model: Model, topology: Topology, row: dict[str, int], links_of: dict[str, tuple[int, ...]]
+    model: Model, backwards: set[str], row: dict[str, int], links_of: dict[str, tuple[int, ...]]
 ) -> tuple[NDArray[np.int64], Array]:
-    """Where each joint of the tree has its coordinates, and its frame in the axes of both bodies."""
-    backwards = {branch.joint.name for branch in topology.branches if branch.joint is not None and branch.reversed}
+    """Where each joint has its coordinates in the tree, if any, and its frame in the axes of both bodies."""
     table = np.zeros((len(model.joints), t.JOINT_COLUMNS), np.int64)
     frames = np.zeros((len(model.joints), t.JOINT_FRAME_COLUMNS))
     for entry, frame, joint in zip(table, frames, model.joints.values(), strict=True):
-        links = links_of[joint.name]
+        links = links_of.get(joint.name, ())
         entry[t.JOINT_KIND], entry[t.COUNT] = t.JOINT_KINDS.index(joint.kind), joint.coordinates
         entry[t.BODY_A], entry[t.BODY_B] = row[joint.a.name], row[joint.b.name]
         entry[t.SIGN] = -1 if joint.name in backwards else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ from numba import float64, types
 from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
-from poinsot._jit import address, kernel
+from poinsot._jit import address, constants, kernel
 from poinsot.errors import PoinsotError
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.functions import (
@@ -75,15 +76,19 @@ class Functions:
         )
 
 
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # Numba writes its messages for a terminal
+
+
 def compiled_address(where: str, function: Callable[..., Any] | None, signature: Any) -> int:
     """The address of what a user wrote in Python, compiled, or the reason why it cannot be."""
     try:
         return address(_user_kernel(function), signature)
     except NumbaError as error:
-        reason = next((line.strip() for line in str(error).splitlines()[1:] if line.strip()), str(error))
+        lines = _COLOURS.sub("", str(error)).splitlines()
+        reason = next((line.strip() for line in lines[1:] if line.strip()), lines[0]).rstrip(".")
         raise PoinsotError(
-            f"{where}: the Python function {getattr(function, '__name__', '')} cannot be compiled: {reason} "
-            "Write it with arithmetic, tuples and the functions of math; it must return plain numbers"
+            f"{where}: the Python function {getattr(function, '__name__', '')} cannot be compiled: {reason}; "
+            "write it with arithmetic, tuples and the functions of math; it must return plain numbers"
         ) from error
 
 
@@ -91,22 +96,33 @@ _compiled: dict[Any, Any] = {}
 
 
 def _user_kernel(function: Any) -> Any:
-    """One dispatcher per function: a second simulation finds it compiled."""
-    if function not in _compiled:
-        _compiled[function] = kernel(function)
-    return _compiled[function]
+    """One dispatcher per function and values of its globals: a second simulation finds it compiled."""
+    key = function, constants(function)
+    if key not in _compiled:
+        _compiled[key] = kernel(function)
+    return _compiled[key]
 
 
 def load_tables(
-    model: Model, row: dict[str, int], links_of: dict[str, tuple[int, ...]]
+    model: Model,
+    row: dict[str, int],
+    links_of: dict[str, tuple[int, ...]],
+    start_axes: dict[int, Array],
+    backwards: set[str],
 ) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]:
     """The tables `loads`, `load_values`, `functions` and `function_values`: loads on bodies first, then by name."""
     functions = Functions()
+    links_of = {joint.name: (0,) * joint.coordinates for joint in model.joints.values()} | links_of  # 0: closes a loop
     joint_rows = {name: n for n, name in enumerate(model.joints)}
     entries: list[NDArray[np.int64]] = []
     values: list[Array] = []
     for load in sorted(model.loads.values(), key=lambda load: load.name):
-        for entry, numbers in _rows(load, row, links_of, functions):
+        if isinstance(load, Damper):
+            links = links_of[load.joint.name]
+            rows = _damper_rows(load, links, row, start_axes, load.joint.name in backwards)
+        else:
+            rows = [_row(load, row, links_of, functions)]
+        for entry, numbers in rows:
             if isinstance(load, Damper | Motor | TorsionSpring):
                 entry[t.LOAD_B] = joint_rows[load.joint.name]
             entries.append(entry)
@@ -117,10 +133,10 @@ def load_tables(
     return table[bodies_first], numbers[bodies_first], *functions.tables()
 
 
-def _rows(
+def _row(
     load: Load, row: dict[str, int], links_of: dict[str, tuple[int, ...]], functions: Functions
-) -> list[tuple[NDArray[np.int64], Array]]:
-    """The rows of one load: one, or one per link of a damped joint."""
+) -> tuple[NDArray[np.int64], Array]:
+    """The row of one load in both tables."""
     entry, values = np.zeros(t.LOAD_COLUMNS, np.int64), np.zeros(t.LOAD_VALUE_COLUMNS)
     entry[t.LOAD_B] = -1
     if isinstance(load, Force | Torque):
@@ -145,11 +161,9 @@ def _rows(
     elif isinstance(load, Motor):
         entry[[t.LOAD_KIND, t.LOAD_A]] = t.MOTOR, links_of[load.joint.name][0]
         entry[t.FUNCTION] = functions.scalar(f'motor "{load.name}"', load.torque)
-    elif isinstance(load, Damper):
-        return _damper_rows(load, links_of[load.joint.name])
     else:
         _put_law(load, entry, values, row)
-    return [(entry, values)]
+    return entry, values
 
 
 def _fixed_in(body: Anchor, point: Array) -> Array:
@@ -157,14 +171,24 @@ def _fixed_in(body: Anchor, point: Array) -> Array:
     return body.rotation.T @ (point - body.position)
 
 
-def _damper_rows(load: Damper, links: tuple[int, ...]) -> list[tuple[NDArray[np.int64], Array]]:
-    """One row per link; a link of several coordinates takes as many coefficients."""
+def _damper_rows(
+    load: Damper, links: tuple[int, ...], row: dict[str, int], start_axes: dict[int, Array], backwards: bool
+) -> list[tuple[NDArray[np.int64], Array]]:
+    """One row per coordinate, but one for the three of relative spin, in b's axes, and one for flight, in a's."""
+    joint, c = load.joint, load.damping
+    if joint.kind in ("spherical", "free"):
+        dampers = [(t.SPIN_DAMPER, joint.b, c[:3]), (t.FLIGHT_DAMPER, joint.a, c[3:])][: len(c) // 3]
+    else:
+        dampers = [(t.JOINT_DAMPER, None, (value,)) for value in c]
     rows: list[tuple[NDArray[np.int64], Array]] = []
-    each = len(load.damping) // len(links)
-    for n, link in enumerate(links):
+    for n, (kind, body, coefficients) in enumerate(dampers):
         entry, values = np.zeros(t.LOAD_COLUMNS, np.int64), np.zeros(t.LOAD_VALUE_COLUMNS)
-        entry[[t.LOAD_KIND, t.LOAD_A, t.PARAMETERS]] = t.JOINT_DAMPER, link, each
-        values[t.PARAMETER : t.PARAMETER + each] = load.damping[n * each : (n + 1) * each]
+        entry[[t.LOAD_KIND, t.LOAD_A, t.BACKWARDS]] = kind, links[min(n, len(links) - 1)], backwards
+        if body is None:
+            values[t.DAMPING] = coefficients[0]
+        else:
+            values[t.DAMPED_AXES : t.DAMPED_AXES + 9] = (start_axes[row[body.name]].T @ body.rotation).ravel()
+            values[t.PARAMETER : t.PARAMETER + 3] = coefficients
         rows.append((entry, values))
     return rows
 

@@ -9,7 +9,7 @@ from numba import types
 from poinsot._jit import kernel, pointer_call, routine
 from poinsot.algebra.matrix import rotate_symmetric, symmetric_add, symmetric_times, times, transposed_times
 from poinsot.algebra.memory import add3, add6, column3, get3, get6, get9, put3, put6
-from poinsot.algebra.vector import add, cross, dot, negate, scale, sub
+from poinsot.algebra.vector import add, cross, dot, negate, scale
 from poinsot.mechanism.kinematics import (
     ALPHA,
     COMPOSITE,
@@ -117,10 +117,10 @@ def freedom(links, i):
 def inverse_dynamics(mechanism, t, state, rate, work, forces):
     """The joint forces that the accelerations in `rate` need besides the model's loads."""
     links, frames = mechanism.links, mechanism.frames
-    for i in range(1, links.shape[0]):
-        move_link(links, frames, state, work, i)
     if mechanism.sizes[0, LOADS_ADDRESS] != 0:
         call_loads(mechanism.sizes[0, LOADS_ADDRESS], mechanism, t, state, work)
+    for i in range(1, links.shape[0]):
+        move_link(links, frames, state, work, i)
     accelerate_links(links, frames, mechanism.sizes[0, VELOCITIES], state, rate, work)
     gather_wrenches(mechanism, work)
     for i in range(1, links.shape[0]):

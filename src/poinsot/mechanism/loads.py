@@ -8,18 +8,22 @@ to the forces of the joints' links. The ground's row takes what acts on the grou
 from numba import float64, types
 
 from poinsot._jit import kernel, pointer_call, routine
+from poinsot.algebra import quaternion
 from poinsot.algebra.matrix import times, transposed_times
-from poinsot.algebra.memory import add3, get3, get6, get9
+from poinsot.algebra.memory import add3, column3, column4, get3, get6, get9
 from poinsot.algebra.vector import add, cross, dot, negate, scale, sub
 from poinsot.mechanism.functions import function_value, vector_value
-from poinsot.mechanism.kinematics import WORLD_R, move_bodies, move_in_world
+from poinsot.mechanism.kinematics import WORLD_R, move_bodies, move_in_world, move_link
 from poinsot.mechanism.tables import (
     ANGULAR_VELOCITY,
     AT_A,
     AT_B,
+    BACKWARDS,
     BODY_LOADS,
     CENTER,
+    DAMPED_AXES,
     DAMPING,
+    FLIGHT_DAMPER,
     FORCE,
     FUNCTION,
     IN_BODY_AXES,
@@ -39,6 +43,7 @@ from poinsot.mechanism.tables import (
     RATE,
     READING,
     ROTATION,
+    SPIN_DAMPER,
     SPRING,
     STIFFNESS,
     TORQUE,
@@ -181,14 +186,45 @@ def law_value(mechanism, n, t, bodies):
 
 
 @kernel
+def damp_three(mechanism, n, state, work):
+    """Damping of relative spin, component by component in b's axes, or of b's point's flight in a's.
+
+    Backwards, the link carries a: what it knows, x and x' of a's point in b and its own spin w, make the flight
+    w x Rᵀx - Rᵀx' of b's point in a.
+    """
+    link, backwards = mechanism.loads[n, LOAD_A], mechanism.loads[n, BACKWARDS] != 0
+    q, v = mechanism.links[link, READING], mechanism.links[link, RATE]
+    R, w = quaternion.to_matrix(column4(state, q, 0)), column3(state, v, 0)
+    if mechanism.loads[n, LOAD_KIND] == SPIN_DAMPER:
+        torque = damping_force(mechanism, n, times(R, w) if backwards else w)
+        add3(work, link, JOINT_FORCE, transposed_times(R, torque) if backwards else torque)
+    elif backwards:
+        x = transposed_times(R, column3(state, q + 4, 0))
+        force = damping_force(mechanism, n, sub(cross(w, x), transposed_times(R, column3(state, v + 3, 0))))
+        add3(work, link, JOINT_FORCE, cross(x, force))
+        add3(work, link, JOINT_FORCE + 3, negate(times(R, force)))
+    else:
+        add3(work, link, JOINT_FORCE + 3, damping_force(mechanism, n, column3(state, v + 3, 0)))
+
+
+@kernel
+def damping_force(mechanism, n, velocity):
+    """What a damper with a coefficient for each of its axes does against a velocity."""
+    axes, c = get9(mechanism.load_values, n, DAMPED_AXES), get3(mechanism.load_values, n, PARAMETER)
+    along = transposed_times(axes, velocity)
+    return times(axes, (-c[0] * along[0], -c[1] * along[1], -c[2] * along[2]))
+
+
+@kernel
 def apply_joint_loads(mechanism, t, state, work):
     """Springs, dampers and motors on joint coordinates, for formulations whose state these are."""
     loads, values = mechanism.loads, mechanism.load_values
     for n in range(mechanism.sizes[0, BODY_LOADS], loads.shape[0]):
         kind, link = loads[n, LOAD_KIND], loads[n, LOAD_A]
         if kind == JOINT_DAMPER:
-            for k in range(loads[n, PARAMETERS]):
-                work[link, JOINT_FORCE + k] -= values[n, PARAMETER + k] * state[mechanism.links[link, RATE] + k, 0]
+            work[link, JOINT_FORCE] -= values[n, DAMPING] * state[mechanism.links[link, RATE], 0]
+        elif kind == SPIN_DAMPER or kind == FLIGHT_DAMPER:
+            damp_three(mechanism, n, state, work)
         else:
             q, v = state[mechanism.links[link, READING], 0], state[mechanism.links[link, RATE], 0]
             if kind == JOINT_SPRING:
@@ -202,6 +238,8 @@ def apply_loads(mechanism, t, state, work):
     """All loads of a tree in joint coordinates. Called by address: what has no load does not compile it."""
     clear_loads(mechanism, work)
     if mechanism.sizes[0, BODY_LOADS] > 0:
+        for i in range(1, mechanism.links.shape[0]):
+            move_link(mechanism.links, mechanism.frames, state, work, i)
         move_in_world(mechanism, state, work)
         move_bodies(mechanism, work)
         apply_body_loads(mechanism, t, work)

@@ -8,18 +8,19 @@ from poinsot.mechanism.energy import put_energies
 from poinsot.mechanism.residuals import joint_residuals, larger
 from poinsot.mechanism.tables import POSITION_ERROR, ROTATION_ERROR, TOTAL_COLUMNS, VELOCITY_ERROR
 
-_report = pointer_call(lambda *arguments: types.void(*arguments))
+_call = pointer_call(lambda *arguments: types.void(*arguments))
 
 
 @routine
-def record(report, mechanism, blocks, times, states, state, work, rate, bodies, joints, totals):
+def record(rates, report, mechanism, blocks, times, states, state, work, rate, bodies, joints, totals):
     """Fill `bodies` and `joints` (one table per instant) and a row of `totals` for each row of `states`."""
     for s in range(times.shape[0]):
         for i in range(state.shape[0]):
             state[i, 0] = states[s, i]
         for k in range(TOTAL_COLUMNS):
             totals[s, k] = 0.0
-        _report(report, mechanism, times[s], state, work, rate, bodies[s], joints[s])
+        _call(rates, mechanism, times[s], state, work, rate)
+        _call(report, mechanism, state, work, bodies[s], joints[s])
         put_energies(mechanism, work, joints[s], totals, s)
         put_errors(mechanism, blocks, state, work, joints[s], totals, s)
 

@@ -103,13 +103,16 @@ def report_reaction(mechanism, work, joints, j):
     """The transmitted wrench less what loads do on the coordinates, turned to act on b at its point."""
     table = mechanism.joints
     b, child = table[j, BODY_B], table[j, BODY_B] if table[j, SIGN] > 0 else table[j, BODY_A]
-    W = get9(work, child, WORLD_R)
+    W, kind = get9(work, child, WORLD_R), mechanism.links[child, KIND]
     moment, force = times(W, get3(work, child, WRENCH_MOMENT)), times(W, get3(work, child, WRENCH_FORCE))
-    kind = mechanism.links[child, KIND]
-    if kind == SPHERICAL or kind == FREE:
+    if table[j, SIGN] < 0:  # before loads go, because they act at b's point, too
+        arm = times(get9(work, b, ROTATION), get3(mechanism.joint_frames, j, POINT_B))
+        point = add(get3(work, b, POSITION), arm)
+        moment = add(moment, cross(sub(get3(work, child, WORLD_ORIGIN), point), force))
+    if kind == FREE:
+        moment, force = scale(0.0, moment), scale(0.0, force)
+    elif kind == SPHERICAL:
         moment = sub(moment, times(W, get3(work, child, JOINT_FORCE)))
-        if kind == FREE:
-            force = scale(0.0, force)
     else:
         for k in range(table[j, COUNT]):
             i = table[j, FIRST_LINK + k]
@@ -120,9 +123,6 @@ def report_reaction(mechanism, work, joints, j):
             else:
                 force = sub(force, done)
     if table[j, SIGN] < 0:
-        arm = times(get9(work, b, ROTATION), get3(mechanism.joint_frames, j, POINT_B))
-        point = add(get3(work, b, POSITION), arm)
-        moment = negate(add(moment, cross(sub(get3(work, child, WORLD_ORIGIN), point), force)))
-        force = negate(force)
+        moment, force = negate(moment), negate(force)
     put3(joints, j, REACTION_FORCE, force)
     put3(joints, j, REACTION_TORQUE, moment)

@@ -15,7 +15,6 @@ from poinsot.mechanism.tables import (
     FRAME_A,
     FRAME_B,
     JOINT_KIND,
-    JOINT_KINDS,
     JOINT_POSITION,
     PITCH,
     POINT_A,
@@ -27,7 +26,7 @@ from poinsot.mechanism.tables import (
 )
 from poinsot.scalars import absolute
 
-FIXED, REVOLUTE, PRISMATIC, CYLINDRICAL, UNIVERSAL, SPHERICAL, PLANAR, SCREW, FREE = range(len(JOINT_KINDS))
+FIXED, REVOLUTE, PRISMATIC, CYLINDRICAL, UNIVERSAL, SPHERICAL, PLANAR, SCREW, FREE = range(9)
 
 
 @kernel

@@ -8,6 +8,9 @@ Tables have one row per thing, so that a kernel gets a mechanism as a few arrays
 
 from typing import Any, NamedTuple
 
+from poinsot._jit import kernel
+from poinsot.scalars import borrow
+
 # Kinds of links.
 FIXED, REVOLUTE, ONE_AXIS, SPHERICAL, FREE = range(5)
 DEGREES_OF_FREEDOM = {FIXED: 0, REVOLUTE: 1, ONE_AXIS: 1, SPHERICAL: 3, FREE: 6}
@@ -33,16 +36,20 @@ POINT_A, FRAME_A, POINT_B, FRAME_B, PITCH, START_READING = 0, 3, 12, 15, 24, 25
 JOINT_FRAME_COLUMNS = 26
 
 # Kinds of joints; DESIGN's names.
-JOINT_KINDS = ("fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free")
+JOINT_KINDS = (
+    "fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free",
+    "distance", "point_on_line", "point_on_plane", "gear",
+)  # fmt: skip
 
 # Kinds of loads: first those on joint coordinates, then those on bodies.
-JOINT_SPRING, JOINT_DAMPER, MOTOR, FORCE, TORQUE, SPRING, USER_LOAD = range(7)
+JOINT_SPRING, JOINT_DAMPER, SPIN_DAMPER, FLIGHT_DAMPER, MOTOR, FORCE, TORQUE, SPRING, USER_LOAD = range(9)
 # Columns of `loads` (integers). LOAD_A and LOAD_B
 # are rows of links; of loads on joints, LOAD_B is the row of the joint. FUNCTION is the first of three for vectors.
-LOAD_KIND, LOAD_A, LOAD_B, FUNCTION, IN_BODY_AXES, LAW, PARAMETERS = range(7)
-LOAD_COLUMNS = 7
-# Columns of `load_values`.
+LOAD_KIND, LOAD_A, LOAD_B, FUNCTION, IN_BODY_AXES, LAW, PARAMETERS, BACKWARDS = range(8)
+LOAD_COLUMNS = 8  # BACKWARDS: the tree runs from the joint's b to its a
+# Columns of `load_values`; a damper of three coordinates has the axes in which it counts instead of the first nine.
 AT_A, AT_B, STIFFNESS, LENGTH, DAMPING, PARAMETER = 0, 3, 6, 7, 8, 9
+DAMPED_AXES = 0
 MOST_PARAMETERS = 8
 LOAD_VALUE_COLUMNS = PARAMETER + MOST_PARAMETERS
 
@@ -83,3 +90,13 @@ class Mechanism(NamedTuple):
     load_values: Any
     functions: Any
     function_values: Any
+
+
+@kernel
+def borrowed(m):
+    """The same mechanism with tables that count no references (see scalars/borrowed.py)."""
+    return Mechanism(
+        borrow(m.sizes), borrow(m.links), borrow(m.frames), borrow(m.gravity), borrow(m.bodies), borrow(m.body_frames),
+        borrow(m.joints), borrow(m.joint_frames), borrow(m.loads), borrow(m.load_values), borrow(m.functions),
+        borrow(m.function_values),
+    )  # fmt: skip

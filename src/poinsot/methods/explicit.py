@@ -79,7 +79,7 @@ def advance(system, method, memory, output, clock, counts, limit):
             return FULL
         h, end = next_step(clock, counts)
         if h <= 8e-16 * abs(clock[TIME]):
-            return STEP_TOO_SMALL
+            return STEP_TOO_SMALL if finite(memory.new) and finite(memory.slope) else NOT_FINITE
         take_stages(system, method, memory, clock[TIME], h)
         counts[EVALUATIONS] += method.stages - 1
         sound = finite(memory.new) and finite(memory.slope)
@@ -88,7 +88,7 @@ def advance(system, method, memory, output, clock, counts, limit):
             error = error_norm(method.errors, memory, h, clock[RTOL], clock[ATOL])
         elif not sound:
             return NOT_FINITE
-        if not sound or error > 1.0:
+        if not (sound and error <= 1.0):
             counts[REJECTED] += 1
             factor = max(SHRINK, SAFETY * error ** (-1.0 / (method.error_order + 1))) if sound else SHRINK
             clock[NEXT_STEP] = factor * h
@@ -245,31 +245,7 @@ def store(output, row, time, state):
 
 
 @routine
-def start(system, memory, clock, counts, order):
-    """Rates at the start and, for adaptive steps, the first step (Hairer, Nørsett, Wanner, II.4)."""
-    _rates(system.rates, system.mechanism, clock[TIME], memory.state, system.work, memory.rates)
-    counts[EVALUATIONS] += 1
-    if clock[FIXED_STEP] > 0.0:
-        return
-    coordinate_rates(system.blocks, memory.state, memory.rates, memory.slope)
-    keep_slope(memory, 0)
-    size, slope, n = 0.0, 0.0, memory.state.shape[0]
-    for i in range(n):
-        scale = clock[ATOL] + clock[RTOL] * abs(memory.state[i, 0])
-        size += (memory.state[i, 0] / scale) ** 2
-        slope += (memory.slope[i, 0] / scale) ** 2
-    size, slope = math.sqrt(size / n), math.sqrt(slope / n)
-    h = 1e-6 if size < 1e-5 or slope < 1e-5 else 0.01 * size / slope
-    h = min(h, clock[END] - clock[TIME])
-    for i in range(n):
-        memory.new[i, 0] = memory.state[i, 0] + h * memory.slope[i, 0]
-    evaluate(system, memory, clock[TIME] + h, memory.new, 1)
-    counts[EVALUATIONS] += 1
-    bend = 0.0
-    for i in range(n):
-        scale = clock[ATOL] + clock[RTOL] * abs(memory.state[i, 0])
-        bend += ((memory.k[i, 1] - memory.k[i, 0]) / scale) ** 2
-    bend = math.sqrt(bend / n) / h
-    steepest = max(slope, bend)
-    longest = max(1e-6, 1e-3 * h) if steepest <= 1e-15 else (0.01 / steepest) ** (1.0 / order)
-    clock[NEXT_STEP] = min(100.0 * h, longest)
+def slope_at(system, time, state, rates, slope):
+    """The rates at a state, in the algebra and of its numbers."""
+    _rates(system.rates, system.mechanism, time, state, system.work, rates)
+    coordinate_rates(system.blocks, state, rates, slope)

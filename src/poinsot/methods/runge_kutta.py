@@ -42,7 +42,7 @@ class RungeKutta:
     def compile(self, problem: ManifoldODE) -> None:
         """Compile, or load, the loop."""
         state = self._start(problem, Controls(1.0, 0.1, 1.0, 1.0, None, False))
-        explicit.start(state.system, state.memory, state.clock, state.counts, self.order)
+        self._first_step(state, Controls(1.0, None, 1.0, 1.0, None, False))
         explicit.advance(state.system, state.method, state.memory, state.output, state.clock, state.counts, 0)
 
     def solve(self, problem: ManifoldODE, controls: Controls) -> Solution:
@@ -51,7 +51,7 @@ class RungeKutta:
         kept = [(np.zeros(1), problem.initial.T.copy())]
         status, limit = explicit.RUNNING, 100
         with suppress(KeyboardInterrupt):
-            explicit.start(s.system, s.memory, s.clock, s.counts, self.order)
+            status = self._first_step(s, controls)
             while status in (explicit.RUNNING, explicit.FULL):
                 if status == explicit.FULL:
                     kept.append((s.output.times.copy(), s.output.states.copy()))
@@ -72,6 +72,27 @@ class RungeKutta:
             rejected=int(s.counts[explicit.REJECTED]),
             failure=_FAILURES.get(status),
         )
+
+    def _first_step(self, s: _Stepping, controls: Controls) -> int:
+        """Rates at the start and, for adaptive steps, the first step (Hairer, Nørsett, Wanner, II.4)."""
+        memory = s.memory
+        explicit.slope_at(s.system, 0.0, memory.state, memory.rates, memory.slope)
+        s.counts[explicit.EVALUATIONS] += 1
+        if not np.isfinite(memory.slope).all():
+            return explicit.NOT_FINITE
+        if controls.step is not None:
+            return explicit.RUNNING
+        scale = controls.atol + controls.rtol * np.abs(memory.state)
+        slope = memory.slope.copy()
+        size, steepness = _mean_square(memory.state / scale), _mean_square(slope / scale)
+        h = 1e-6 if size < 1e-5 or steepness < 1e-5 else 0.01 * size / steepness
+        h = min(h, controls.t_end)
+        explicit.slope_at(s.system, h, memory.state + h * slope, memory.stage_rates, memory.slope)
+        s.counts[explicit.EVALUATIONS] += 1
+        steepest = max(steepness, _mean_square((memory.slope - slope) / scale) / h)
+        longest = max(1e-6, 1e-3 * h) if steepest <= 1e-15 else (0.01 / steepest) ** (1.0 / self.order)
+        s.clock[explicit.NEXT_STEP] = min(100.0 * h, longest) if np.isfinite(longest) else h
+        return explicit.RUNNING
 
     def _start(self, problem: ManifoldODE, controls: Controls) -> _Stepping:
         t = self.tableau
@@ -101,9 +122,15 @@ class _Stepping(NamedTuple):
 
 
 _FAILURES = {
-    explicit.NOT_FINITE: "the accelerations are not finite; take a smaller step, and look for a body without inertia",
-    explicit.STEP_TOO_SMALL: "the step that the tolerance asks for is below the resolution of time",
+    explicit.NOT_FINITE: "the accelerations are not finite; look for a load that is not finite and for a body without "
+    "inertia, or take a smaller step",
+    explicit.STEP_TOO_SMALL: "the step that the tolerance asks for is below the resolution of time; look for a load "
+    "that grows without bound or jumps, or give a larger rtol and atol",
 }
+
+
+def _mean_square(vector: Array) -> float:
+    return float(np.sqrt(np.mean(vector**2)))
 
 
 def _memory(problem: ManifoldODE, stages: int) -> explicit.Memory:

@@ -7,6 +7,7 @@ atan, power 2; tan, asin, acos 2.5; hyperbolic functions 3.
 """
 
 from poinsot._jit import WIDTH
+from poinsot.scalars.borrowed import borrow
 from poinsot.scalars.comparisons import absolute, floor, maximum, minimum, sign
 from poinsot.scalars.native import DualType, MaskType, PackType, dual, mask, pack
 from poinsot.scalars.plain import Dual, Mask, Pack
@@ -31,6 +32,7 @@ __all__ = [
     "asin",
     "atan",
     "atan2",
+    "borrow",
     "cos",
     "cosh",
     "dual",

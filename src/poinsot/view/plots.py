@@ -76,7 +76,7 @@ def overview(
         _paths(paths, arrays["position"][::stride], colors, np.asarray(settings.get("gravity") or np.zeros(3)))
         _speeds(speeds, time[::stride], arrays["angular_velocity"][::stride], colors)
         _energies(energies, time, arrays)
-        _errors(errors, time, arrays, energy_change)
+        _errors(errors, time, arrays, energy_change if settings.get("conservative", True) else None)
         for panel in (speeds, energies, errors):
             panel.set_xlabel("time (s)")
             if time.size > 1:
@@ -128,30 +128,37 @@ def _speeds(axes: Axes, time: Array, angular_velocity: Array, colors: Sequence[A
 
 
 def _energies(axes: Axes, time: Array, arrays: Mapping[str, Array]) -> None:
-    for name, label, color in (
-        ("kinetic_energy", "kinetic", PALETTE[0]),
-        ("potential_energy", "potential", PALETTE[1]),
-        ("energy", "total", PALETTE[6]),
+    # The zero of the potential is arbitrary; at the start it keeps the three lines together.
+    zero = arrays["potential_energy"][:1]
+    for values, label, color, dashes in (
+        (arrays["kinetic_energy"], "kinetic", PALETTE[0], "-"),
+        (arrays["potential_energy"] - zero, "potential", PALETTE[1], "-"),
+        (arrays["energy"] - zero, "total", PALETTE[6], "--"),
     ):
-        axes.plot(time, arrays[name], color=color, label=label)
-    axes.set(title="Energy", ylabel="energy (J)")
+        axes.plot(time, values, color=color, label=label, linestyle=dashes)
+    axes.set(title="Energy", ylabel="energy, potential from its start (J)")
     _legend_beside_title(axes)
 
 
-def _errors(axes: Axes, time: Array, arrays: Mapping[str, Array], energy_change: Array) -> None:
-    for values, label, color in (
-        (np.abs(energy_change), "energy", PALETTE[6]),
+def _errors(axes: Axes, time: Array, arrays: Mapping[str, Array], energy_change: Array | None) -> None:
+    """Errors on a logarithmic scale; a change of energy is one only where loads do no work."""
+    lines = [
         (arrays["position_error"], "joints", PALETTE[0]),
         (arrays["velocity_error"], "joint rates", PALETTE[5]),
         (arrays["rotation_error"], "rotations", PALETTE[1]),
-    ):
+    ]
+    label = "joints (m, rad; per s)"
+    if energy_change is not None:
+        lines.insert(0, (np.abs(energy_change), "energy", PALETTE[6]))
+        label = f"energy (relative), {label}"
+    for values, name, color in lines:
         # A zero has no logarithm: the line is interrupted there.
-        axes.plot(time, np.where(values > 0.0, values, np.nan), color=color, label=label, linewidth=1.0)
+        axes.plot(time, np.where(values > 0.0, values, np.nan), color=color, label=name, linewidth=1.0)
     axes.set_yscale("log")
     bottom, top = axes.get_ylim()
     if bottom < ROUNDING < top:
         axes.set_ylim(bottom=ROUNDING)
-    axes.set(title="Errors", ylabel="energy (relative), joints (m, rad; per s)")
+    axes.set(title="Errors", ylabel=label)
     _legend_beside_title(axes)
 
 

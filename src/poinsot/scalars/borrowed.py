@@ -1,0 +1,141 @@
+"""Views without references: what a hot kernel makes of its arguments before it begins.
+
+Numba counts references to the memory of every array that a kernel touches, and a table that travels through inlined
+kernels is counted again and again: 80 calls in forward dynamics, 0.3 µs. `borrow(view)` is the same memory as a bare
+pointer with its shape, and costs nothing; the caller holds the array meanwhile.
+"""
+
+import operator
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, overload, overload_attribute, register_model
+
+from poinsot._jit import WIDTH
+from poinsot.scalars import native
+from poinsot.scalars.native import DualType, PackType
+from poinsot.scalars.views import ARRAY, ViewType
+
+
+class BorrowedType(types.Type):
+    """A bare pointer to a view's memory, with its rows and columns."""
+
+    def __init__(self, scalar: types.Type) -> None:
+        self.scalar = scalar
+        super().__init__(name=f"Borrowed[{scalar}]")
+
+
+_POINTER = types.CPointer(types.float64)
+
+
+@register_model(BorrowedType)
+class _BorrowedModel(models.StructModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, [("data", _POINTER), ("rows", types.intp), ("columns", types.intp)])
+
+
+@intrinsic
+def _borrowed(typing_context, view):
+    array = ARRAY if isinstance(view, ViewType) else view
+    scalar = view.scalar if isinstance(view, ViewType) else view.dtype
+
+    def codegen(context, builder, signature, values):
+        value = values[0]
+        if isinstance(view, ViewType):
+            value = cgutils.create_struct_proxy(view)(context, builder, value=value).data
+        native_array = context.make_array(array)(context, builder, value)
+        borrowed = cgutils.create_struct_proxy(signature.return_type)(context, builder)
+        borrowed.data = builder.bitcast(native_array.data, native.DOUBLE.as_pointer())
+        borrowed.rows = builder.extract_value(native_array.shape, 0)
+        borrowed.columns = builder.extract_value(native_array.shape, 1)
+        return borrowed._getvalue()
+
+    return BorrowedType(scalar)(view), codegen
+
+
+def borrow(view):
+    """The same view without references, in kernels; valid as long as the caller's."""
+    return view
+
+
+@overload(borrow, jit_options={"forceinline": True})
+def _borrow(view):
+    if isinstance(view, ViewType) or (isinstance(view, types.Array) and view.ndim == 2 and view.layout == "C"):
+        return lambda view: _borrowed(view)
+    return None
+
+
+@overload_attribute(BorrowedType, "shape", jit_options={"forceinline": True})
+def _shape(view):
+    return lambda view: _shape_of(view)
+
+
+@intrinsic
+def _shape_of(typing_context, view):
+    def codegen(context, builder, signature, values):
+        struct = cgutils.create_struct_proxy(view)(context, builder, value=values[0])
+        return cgutils.pack_array(builder, [struct.rows, struct.columns])
+
+    return types.UniTuple(types.intp, 2)(view), codegen
+
+
+def _depth(scalar) -> int:
+    return WIDTH if isinstance(scalar, PackType) else 1 + WIDTH if isinstance(scalar, DualType) else 1
+
+
+def _place(context, builder, signature, values):
+    view, indices = signature.args[0], signature.args[1]
+    struct = cgutils.create_struct_proxy(view)(context, builder, value=values[0])
+    row, column = (context.cast(builder, builder.extract_value(values[1], n), indices[n], types.intp) for n in range(2))
+    entry = builder.add(builder.mul(row, struct.columns), column)
+    place = builder.gep(struct.data, [builder.mul(entry, entry.type(_depth(view.scalar)))])
+    if isinstance(view.scalar, PackType):
+        return builder.bitcast(place, native.VECTOR.as_pointer())
+    return builder.bitcast(place, ir.IntType(64).as_pointer()) if isinstance(view.scalar, types.Integer) else place
+
+
+def _partials(builder, place):
+    return builder.bitcast(builder.gep(place, [native.INDEX(1)]), native.VECTOR.as_pointer())
+
+
+def _get(context, builder, signature, values):
+    place = _place(context, builder, signature, values)
+    if isinstance(signature.return_type, DualType):
+        partials = builder.load(_partials(builder, place), align=8)
+        return native.make_dual(context, builder, builder.load(place), partials)
+    return builder.load(place, align=8)
+
+
+def _set(context, builder, signature, values):
+    view, place = signature.args[0], _place(context, builder, signature, values)
+    x = native.as_scalar(context, builder, signature.args[2], values[2], view.scalar)
+    if isinstance(view.scalar, DualType):
+        builder.store(builder.extract_value(x, 0), place)
+        builder.store(builder.extract_value(x, 1), _partials(builder, place), align=8)
+    else:
+        builder.store(x, place, align=8)
+    return context.get_dummy_value()
+
+
+def _is_place(view, place) -> bool:
+    pair = isinstance(view, BorrowedType) and isinstance(place, types.BaseTuple) and len(place) == 2
+    return pair and all(isinstance(index, types.Integer) for index in place)
+
+
+def _get_rule(view, place):
+    return view.scalar if _is_place(view, place) else None
+
+
+def _set_rule(view, place, x):
+    writable = _is_place(view, place) and not isinstance(view.scalar, types.Integer)
+    return types.void if writable and native.joined(view.scalar, x) == view.scalar else None
+
+
+native.teach(operator.getitem, _get_rule, _get, (BorrowedType, types.BaseTuple))
+native.teach(
+    operator.setitem,
+    _set_rule,
+    _set,
+    *((BorrowedType, types.BaseTuple, kind) for kind in (PackType, DualType, types.Float, types.Integer)),
+)

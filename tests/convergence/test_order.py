@@ -1,0 +1,71 @@
+"""Every method converges with its order where bodies turn far in space, and follows the tolerance it is given."""
+
+import numpy as np
+import pytest
+from convergence.motions import chain_error, free_body_error, slope, spatial_chain
+
+import poinsot as ps
+from poinsot.methods import methods
+
+ORDERS = {method.name: method.order for method in methods()}
+# Numbers of steps within 2 s of the free body, and 1 s of the chain, between the first asymptotic one and rounding.
+FREE_BODY = {"rk4": (100, 140, 200, 280, 400), "dopri5": (100, 140, 200, 280, 400), "dop853": (25, 32, 40, 50, 64)}
+CHAIN = {"rk4": (800, 1120, 1600, 2240), "dopri5": (1600, 2240, 3200, 4480), "dop853": (120, 150, 180, 210, 250, 300)}
+# Lengths of one step from which an interpolant is measured, and the order of its error within a step.
+WITHIN = {"rk4": ((0.02, 0.01, 0.005, 0.0025), 4), "dopri5": ((0.02, 0.015, 0.01, 0.007, 0.005), 5),
+          "dop853": ((0.06, 0.05, 0.04, 0.03, 0.02), 8)}  # fmt: skip
+TOLERANCES = 10.0 ** -np.arange(5, 13)
+
+every_method = pytest.mark.parametrize("method", ORDERS)
+# Outputs at 0.37 of a step come from the interpolant, all but one in a hundred.
+with_and_without_interpolation = pytest.mark.parametrize("spacing", [None, 0.37])
+
+
+def test_the_chain_turns_far():
+    R = ps.simulate(spatial_chain(), 1.0, output_step=0.01).arrays["rotation"]
+    cosine = (np.einsum("tbij,bij->tb", R, R[0]) - 1.0) / 2.0
+    assert (np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))).max(axis=0) > 170.0).all()
+
+
+@every_method
+@with_and_without_interpolation
+@pytest.mark.parametrize(
+    ("error", "t_end", "counts"), [(free_body_error, 2.0, FREE_BODY), (chain_error, 1.0, CHAIN)], ids=["free", "chain"]
+)
+def test_order_in_fixed_steps(error, t_end, counts, method, spacing):
+    steps = t_end / np.array(counts[method])
+    errors = [error(t_end, step=h, method=method, output_step=spacing and spacing * h) for h in steps]
+    assert min(errors) > 3e-13
+    assert slope(steps, errors) == pytest.approx(ORDERS[method], abs=0.2)
+
+
+@every_method
+def test_order_of_the_interpolant_within_a_step(method):
+    steps, order = WITHIN[method]
+    errors = []
+    for h in steps:
+        one_step = {"step": h, "method": method}, {"rtol": 1e-13, "atol": 1e-15}
+        found, exact = (
+            ps.simulate(spatial_chain(), h, output_step=0.37 * h, **settings).arrays["rotation"][1]
+            for settings in one_step
+        )
+        errors.append(np.abs(found - exact).max())
+    assert min(errors) > 1e-13
+    assert slope(steps, errors) == pytest.approx(order, abs=0.2)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "dop853"])
+@pytest.mark.parametrize(("error", "t_end"), [(free_body_error, 10.0), (chain_error, 1.0)], ids=["free", "chain"])
+def test_error_is_proportional_to_the_tolerance(error, t_end, method):
+    errors = [error(t_end, rtol=x, atol=x, method=method, output_step=0.0137) for x in TOLERANCES]
+    assert slope(TOLERANCES, errors) == pytest.approx(1.0, abs=0.25)
+    assert (np.array(errors) < 200.0 * TOLERANCES).all()
+
+
+@pytest.mark.parametrize("method", ["dopri5", "dop853"])
+def test_fixed_and_adaptive_steps_agree(method):
+    fixed = ps.simulate(spatial_chain(), 1.0, step=2.5e-4, method=method)
+    adaptive = ps.simulate(spatial_chain(), 1.0, rtol=1e-12, atol=1e-12, method=method)
+    for name in ("position", "velocity", "angular_velocity", "rotation"):
+        last = fixed.arrays[name][-1]
+        np.testing.assert_allclose(adaptive.arrays[name][-1], last, rtol=0, atol=1e-10 * np.abs(last).max())
