@@ -128,7 +128,7 @@ def test_long_runs_keep_every_step_and_exact_times():
     np.testing.assert_array_equal(run.arrays["position"][::100], short.arrays["position"])
 
 
-@pytest.mark.parametrize("count", [4096, 4097, 8192])
+@pytest.mark.parametrize("count", [4096, 4097, 8192, 100_000])
 def test_runs_that_just_fill_their_room_keep_every_step(count):
     run = ps.simulate(ball(), count / 1024, step=1 / 1024, method="rk4")
     np.testing.assert_array_equal(run.time, np.arange(count + 1) / 1024)

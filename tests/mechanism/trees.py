@@ -79,8 +79,11 @@ def joint_arguments(rng, kind, near):
     return arguments
 
 
-def random_tree(seed, bodies=8, kinds=KINDS, floating=0.15, order=0, loads=False):
-    """A tree whose names, directions of joints and poses are random; `order` shuffles only the order of addition."""
+def random_tree(seed, bodies=8, kinds=KINDS, floating=0.15, backwards=0.4, order=0, loads=False, motion=None):
+    """A tree whose names, directions of joints and poses are random; `order` shuffles only the order of addition.
+
+    `motion` gives bodies by name what they are told of their velocities.
+    """
     rng = np.random.default_rng(seed)
     labels = rng.permutation(bodies)
     specifications = [(f"body {labels[k]}", inertia(rng), rng.uniform(-1, 1, 3), rotation(rng)) for k in range(bodies)]
@@ -90,7 +93,7 @@ def random_tree(seed, bodies=8, kinds=KINDS, floating=0.15, order=0, loads=False
         arguments = joint_arguments(rng, kind, specifications[k][2])
         parent = "ground" if k == 0 or rng.random() < 0.2 else specifications[rng.integers(k)][0]
         ends = (parent, specifications[k][0])
-        if rng.random() < 0.4:
+        if rng.random() < backwards:
             ends = ends[::-1]
         if rng.random() >= floating:
             joints.append((kind, f"joint {names[k]}", ends, arguments))
@@ -98,7 +101,7 @@ def random_tree(seed, bodies=8, kinds=KINDS, floating=0.15, order=0, loads=False
     model = ps.Model(f"tree {seed}", gravity=GRAVITY)
     for k in shuffle(bodies):
         name, of, position, orientation = specifications[k]
-        model.body(name, of, position, orientation=orientation)
+        model.body(name, of, position, orientation=orientation, **(motion or {}).get(name, {}))
     for k in shuffle(len(joints)):
         kind, name, (a, b), arguments = joints[k]
         getattr(model, kind)(name, a, b, **arguments)

@@ -25,8 +25,10 @@ from poinsot.mechanism.functions import (
     START,
     STEPS,
     VECTOR_POINTER,
+    program_signature,
+    run_program,
 )
-from poinsot.mechanism.loads import law_signature
+from poinsot.mechanism.loads import apply_law, apply_law_signature, law_signature
 from poinsot.model.body import Anchor
 from poinsot.model.functions import Function, Function3
 from poinsot.model.loads import Damper, Force, Load, Motor, Spring, Torque, TorsionSpring, UserLoad
@@ -51,6 +53,7 @@ class Functions:
         elif function.kind == "expression":
             program = [(OPERATIONS.index(operation), operand or 0.0) for operation, operand in function.program]
             entry[FUNCTION_KIND], entry[START], entry[STEPS] = EXPRESSION, len(self.values), len(program)
+            entry[ADDRESS] = address(run_program, program_signature(float64))
             self.values.extend(program)
         else:
             entry[FUNCTION_KIND], entry[ADDRESS] = POINTER, compiled_address(where, function.callable, float64(float64))
@@ -201,13 +204,19 @@ def _put_law(load: UserLoad, entry: NDArray[np.int64], values: Array, row: dict[
     values[t.PARAMETER : t.PARAMETER + count] = load.parameters
     signature = law_signature(float64, len(load.bodies), count)
     entry[t.LAW] = compiled_address(f'load "{load.name}"', load.law.function, signature)
+    entry[t.FUNCTION] = address(apply_law, apply_law_signature(float64))
 
 
 def with_laws_for(scalar: Any, model: Model, mechanism: t.Mechanism) -> t.Mechanism:
-    """The same mechanism, its user-written laws compiled for another scalar type."""
+    """The same mechanism, its user-written laws and expressions compiled for another scalar type."""
     loads = mechanism.loads.copy()
     laws = (load for load in sorted(model.loads.values(), key=lambda load: load.name) if isinstance(load, UserLoad))
     for n, load in zip(np.flatnonzero(loads[:, t.LOAD_KIND] == t.USER_LOAD), laws, strict=True):
         signature = law_signature(scalar, len(load.bodies), len(load.parameters))
         loads[n, t.LAW] = compiled_address(f'load "{load.name}"', load.law.function, signature)
-    return mechanism._replace(loads=loads)
+        loads[n, t.FUNCTION] = address(apply_law, apply_law_signature(scalar))
+    functions = mechanism.functions.copy()
+    expressions = functions[:, FUNCTION_KIND] == EXPRESSION
+    if expressions.any():
+        functions[expressions, ADDRESS] = address(run_program, program_signature(scalar))
+    return mechanism._replace(loads=loads, functions=functions)

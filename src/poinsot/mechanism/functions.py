@@ -4,12 +4,28 @@ An expression is a postfix program run on a small stack in the last row of `work
 model file starts at once. A Python function is called through its address.
 """
 
-from numba import float64, types
+from numba import float64, int64, types
 
 from poinsot._jit import kernel, pointer_call, routine
-from poinsot.scalars import absolute, acos, asin, atan, atan2, cos, exp, log, power, select, sin, sqrt, tan
+from poinsot.scalars import (
+    BorrowedType,
+    absolute,
+    acos,
+    asin,
+    atan,
+    atan2,
+    cos,
+    exp,
+    log,
+    power,
+    select,
+    sin,
+    sqrt,
+    tan,
+)
 
-# Columns of `functions`: the kind; the first row of its program in `function_values` and its length, or an address.
+# Columns of `functions`: the kind; the first row of its program in `function_values` and its length; the address of a
+# Python function, or of `run_program`, which only models with expressions compile.
 FUNCTION_KIND, START, STEPS, ADDRESS = range(4)
 FUNCTION_COLUMNS = 4
 CONSTANT, EXPRESSION, POINTER, VECTOR_POINTER = range(4)
@@ -25,7 +41,16 @@ OPERATIONS = (
     ACOS, ATAN, ATAN2, EXP, LOG, SQRT, ABS, LT, LE, GT, GE, EQ, NE, WHERE, MIN, MAX,
 ) = range(30)  # fmt: skip
 
+
+def program_signature(scalar):
+    """The signature of `run_program` where the mechanism's scalar is this one."""
+    return scalar(
+        BorrowedType(float64), int64, int64, float64, scalar, scalar, BorrowedType(scalar)
+    )  # values, first, steps, t, position, velocity, work
+
+
 _call = pointer_call(float64(float64))
+_run = pointer_call(lambda values, first, steps, t, position, *rest: program_signature(position))
 _call_vector = pointer_call(types.UniTuple(float64, 3)(float64))
 
 
@@ -39,8 +64,9 @@ def function_value(mechanism, index, t, position, velocity, work):
         return zero + mechanism.function_values[functions[index, START], OPERAND]
     if kind == POINTER:
         return zero + _call(functions[index, ADDRESS], t)
-    first = functions[index, START]
-    return run_program(mechanism.function_values, first, functions[index, STEPS], t, position, velocity, work)
+    first, steps = functions[index, START], functions[index, STEPS]
+    values = mechanism.function_values
+    return _run(functions[index, ADDRESS], values, first, steps, t, position, velocity, work)
 
 
 @kernel

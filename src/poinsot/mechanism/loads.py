@@ -5,7 +5,7 @@ force and torque at the centre of mass, in world axes: every formulation shares 
 to the forces of the joints' links. The ground's row takes what acts on the ground; nobody reads it.
 """
 
-from numba import float64, types
+from numba import float64, int64, types
 
 from poinsot._jit import kernel, pointer_call, routine
 from poinsot.algebra import quaternion
@@ -48,9 +48,10 @@ from poinsot.mechanism.tables import (
     STIFFNESS,
     TORQUE,
     VELOCITY,
+    borrowed,
 )
 from poinsot.model.user_load import BodyState
-from poinsot.scalars import select, sqrt
+from poinsot.scalars import BorrowedType, borrow, select, sqrt
 
 
 def law_signature(scalar, bodies, parameters):
@@ -67,7 +68,13 @@ def _called_law(t, *arguments):
     return law_signature(arguments[0].types[0].dtype, bodies, len(arguments) - bodies)
 
 
+def apply_law_signature(scalar):
+    """The signature of `apply_law` where the mechanism's scalar is this one."""
+    return types.void(BorrowedType(int64), BorrowedType(float64), int64, float64, BorrowedType(scalar))
+
+
 _call = pointer_call(_called_law)
+_apply = pointer_call(lambda loads, values, n, t, work: apply_law_signature(work.scalar))
 
 
 @kernel
@@ -107,7 +114,7 @@ def apply_body_loads(mechanism, t, work):
         elif kind == SPRING:
             pull(mechanism, n, work)
         else:
-            apply_law(mechanism, n, t, work)
+            _apply(loads[n, FUNCTION], loads, values, n, t, work)
 
 
 @kernel
@@ -147,25 +154,24 @@ def body_state(work, row):
     )
 
 
-@kernel
-def apply_law(mechanism, n, t, work):
-    """A user-written load on one body, or between two."""
-    a, b = mechanism.loads[n, LOAD_A], mechanism.loads[n, LOAD_B]
+@routine
+def apply_law(loads, values, n, t, work):
+    """A user-written load on one body, or between two. Called by address: only models with such loads compile it."""
+    a, b = loads[n, LOAD_A], loads[n, LOAD_B]
     if b < 0:
-        force, torque = law_value(mechanism, n, t, (body_state(work, a),))
+        force, torque = law_value(loads, values, n, t, (body_state(work, a),))
         push(work, a, force, torque)
     else:
-        on_a, on_b = law_value(mechanism, n, t, (body_state(work, a), body_state(work, b)))
+        on_a, on_b = law_value(loads, values, n, t, (body_state(work, a), body_state(work, b)))
         push(work, a, on_a[0], on_a[1])
         push(work, b, on_b[0], on_b[1])
 
 
 @kernel
-def law_value(mechanism, n, t, bodies):
+def law_value(loads, values, n, t, bodies):
     """Call a law by its address with as many parameters as it has."""
-    law, count = mechanism.loads[n, LAW], mechanism.loads[n, PARAMETERS]
-    p = get6(mechanism.load_values, n, PARAMETER)
-    p = p + (mechanism.load_values[n, PARAMETER + 6], mechanism.load_values[n, PARAMETER + 7])
+    law, count = loads[n, LAW], loads[n, PARAMETERS]
+    p = (*get6(values, n, PARAMETER), values[n, PARAMETER + 6], values[n, PARAMETER + 7])
     if count == 0:
         return _call(law, t, *bodies)
     if count == 1:
@@ -236,6 +242,7 @@ def apply_joint_loads(mechanism, t, state, work):
 @routine
 def apply_loads(mechanism, t, state, work):
     """All loads of a tree in joint coordinates. Called by address: what has no load does not compile it."""
+    mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
     clear_loads(mechanism, work)
     if mechanism.sizes[0, BODY_LOADS] > 0:
         for i in range(1, mechanism.links.shape[0]):

@@ -44,7 +44,8 @@ JOINT_KINDS = (
 # Kinds of loads: first those on joint coordinates, then those on bodies.
 JOINT_SPRING, JOINT_DAMPER, SPIN_DAMPER, FLIGHT_DAMPER, MOTOR, FORCE, TORQUE, SPRING, USER_LOAD = range(9)
 # Columns of `loads` (integers). LOAD_A and LOAD_B
-# are rows of links; of loads on joints, LOAD_B is the row of the joint. FUNCTION is the first of three for vectors.
+# are rows of links; of loads on joints, LOAD_B is the row of the joint. FUNCTION is the first of three for vectors, or
+# the address of `apply_law`.
 LOAD_KIND, LOAD_A, LOAD_B, FUNCTION, IN_BODY_AXES, LAW, PARAMETERS, BACKWARDS = range(8)
 LOAD_COLUMNS = 8  # BACKWARDS: the tree runs from the joint's b to its a
 # Columns of `load_values`; a damper of three coordinates has the axes in which it counts instead of the first nine.

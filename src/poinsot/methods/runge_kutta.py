@@ -56,10 +56,11 @@ class RungeKutta:
                 if status == explicit.FULL:
                     kept.append((s.output.times.copy(), s.output.states.copy()))
                     s.counts[explicit.STORED] = 0
-                began = time.perf_counter()
+                began, tried = time.perf_counter(), s.counts[explicit.STEPS] + s.counts[explicit.REJECTED]
                 status = explicit.advance(s.system, s.method, s.memory, s.output, s.clock, s.counts, limit)
                 pace = LOOK_UP / max(time.perf_counter() - began, 1e-6)
-                limit = max(10, int(limit * min(10.0, pace)))
+                tried = s.counts[explicit.STEPS] + s.counts[explicit.REJECTED] - tried
+                limit = max(10, int(tried * min(10.0, pace)))
                 if controls.progress is not None:
                     controls.progress(float(s.clock[explicit.TIME]))
         stored = int(s.counts[explicit.STORED])

@@ -7,7 +7,7 @@ atan, power 2; tan, asin, acos 2.5; hyperbolic functions 3.
 """
 
 from poinsot._jit import WIDTH
-from poinsot.scalars.borrowed import borrow
+from poinsot.scalars.borrowed import BorrowedType, borrow
 from poinsot.scalars.comparisons import absolute, floor, maximum, minimum, sign
 from poinsot.scalars.native import DualType, MaskType, PackType, dual, mask, pack
 from poinsot.scalars.plain import Dual, Mask, Pack
@@ -18,6 +18,7 @@ from poinsot.scalars.views import Duals, Packs, ViewType, duals, floats, packs
 
 __all__ = [
     "WIDTH",
+    "BorrowedType",
     "Dual",
     "DualType",
     "Duals",
