@@ -15,7 +15,7 @@ from timing import best
 
 import poinsot as ps
 from poinsot._jit import routine
-from poinsot.formulations.recursive import COLUMNS, tree_dynamics
+from poinsot.formulations.elimination import COLUMNS, tree_dynamics
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.build import build
 from poinsot.mechanism.dynamics import inverse_dynamics

@@ -1,6 +1,6 @@
 """How long a user waits: `import poinsot`, the first run on a machine, and later runs, each in a process of its own.
 
-    python benchmarks/start_up.py
+python benchmarks/start_up.py
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ CASES = ("double-pendulum", "dual-spin-satellite")
 def seconds(command: list[str], environment: dict[str, str], folder: str) -> float:
     """The wall time of one process."""
     began = time.perf_counter()
-    subprocess.run(command, check=True, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        command, check=True, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     return time.perf_counter() - began
 
 

@@ -1,9 +1,11 @@
 """What a user-written load costs beside the same load built in: chain-8 with a spring and damper at every link.
 
-    python benchmarks/user_load.py
+python benchmarks/user_load.py
 """
 
 from __future__ import annotations
+
+import itertools
 
 from numba import types
 from timing import best
@@ -33,7 +35,7 @@ def chain(kind: str) -> ManifoldODE:
     """The chain with springs between neighbours, of one kind or none."""
     model = ps.case(f"chain-{LINKS}").copy()
     bodies = list(model.bodies.values())
-    for n, (a, b) in enumerate(zip(bodies, bodies[1:], strict=False)):
+    for n, (a, b) in enumerate(itertools.pairwise(bodies)):
         if kind == "built in":
             model.spring(f"spring {n}", a, b, stiffness=STIFFNESS, damping=DAMPING, length=LENGTH)
         elif kind == "user's":

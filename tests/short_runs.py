@@ -58,7 +58,9 @@ def results():
         "double pendulum": ps.simulate(ps.case("double-pendulum"), 0.1, rtol=1e-8),
         "satellite": ps.simulate(ps.case("dual-spin-satellite"), 0.5, step=0.1, method="dopri5", output_step=0.07),
         "arm": ps.simulate(all_loads(), 0.05, step=0.01, method="rk4", output_step=0.013),
-        "arm, high order": ps.simulate(all_loads(), 0.02, step=0.01, method="dop853", output_step=0.003, stabilize="none"),
+        "arm, high order": ps.simulate(
+            all_loads(), 0.02, step=0.01, method="dop853", output_step=0.003, stabilize="none"
+        ),
     }
     return {
         name: {what: values.tolist() for what, values in run.arrays.items()} | {"steps": run.stats.steps}

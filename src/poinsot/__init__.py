@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from poinsot.errors import PoinsotError as PoinsotError
     from poinsot.errors import SimulationError as SimulationError
     from poinsot.formulations import formulations as formulations
+    from poinsot.loading import load as load
     from poinsot.methods import methods as methods
     from poinsot.model import BodyState as BodyState
     from poinsot.model import Inertia as Inertia
     from poinsot.model import Model as Model
     from poinsot.run import Run as Run
-    from poinsot.loading import load as load
     from poinsot.scalars import select as select
     from poinsot.simulate import simulate as simulate
 
@@ -39,7 +39,7 @@ _HOMES = {
     "simulate": "poinsot.simulate",
 }
 
-__all__ = list(_HOMES)
+__all__ = list(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:

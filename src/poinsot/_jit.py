@@ -21,6 +21,7 @@ from llvmlite import binding
 from numba import types
 from numba.core import cgutils, errors
 from numba.core.caching import FunctionCache
+from numba.core.serialize import dumps
 from numba.core.typing import Signature
 from numba.extending import intrinsic
 
@@ -59,36 +60,44 @@ DIGEST = _digest_of_kernels()
 
 
 def constants(function: Any) -> tuple[Any, ...]:
-    """What a user's function reads and Numba compiles in: numbers in its text, and its globals at this moment.
+    """What a user's function reads and Numba compiles in: names and numbers in its text, cells, globals at this moment.
 
-    Numba's cache tells functions apart by place and bytecode, in which none of them show: of three lambdas on one line
+    Numba's cache tells functions apart by place and bytecode, in which few of them show: of three lambdas on one line
     it would run the first thrice, and a global amplitude would keep the value of the first run.
     """
-    if function.__globals__.get("__name__", "").startswith("poinsot."):
-        return ()  # their source is in the digest
-    return _constants(function, [])
+    if _is_ours(function) and function.__closure__ is None:
+        return ()  # its source is in the digest
+    return _read_by(function, [])
 
 
-def _constants(function: Any, seen: list[Any]) -> tuple[Any, ...]:
+def _read_by(function: Any, seen: list[Any]) -> tuple[Any, ...]:
     seen.append(function)
     code, scope = function.__code__, function.__globals__
-    read = tuple((name, _described(scope[name], code, seen)) for name in code.co_names if name in scope)
-    return *(_described(constant, code, seen) for constant in code.co_consts), code.co_code, read
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    read = [scope[name] for name in code.co_names if name in scope]
+    values = (*code.co_consts, *(function.__defaults__ or ()), *cells, *read)
+    return code.co_code, code.co_names, *(_described(value, code, seen) for value in values)
 
 
 def _described(value: Any, code: CodeType, seen: list[Any]) -> Any:
     """A value as a key that is the same in every process; of a module, what `code` may read there."""
     value = getattr(value, "py_func", value)
-    if isinstance(value, np.ndarray):
-        return str(value.dtype), value.shape, value.tobytes()
     if isinstance(value, tuple | list):
         return tuple(_described(entry, code, seen) for entry in value)
-    if isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in ("numpy", "poinsot"):
-        found = (name for name in code.co_names if hasattr(value, name))
-        return tuple((name, _described(getattr(value, name), code, seen)) for name in found)
-    if isinstance(value, FunctionType) and value not in seen and not value.__module__.startswith("poinsot."):
-        return _constants(value, seen)
-    return repr(value) if isinstance(value, bool | int | float | complex | str | np.generic) else type(value).__name__
+    if isinstance(value, ModuleType):
+        known = value.__name__.partition(".")[0] in ("math", "numpy", "poinsot")
+        found = [getattr(value, name) for name in code.co_names if not known and hasattr(value, name)]
+        return value.__name__, *(_described(entry, code, seen) for entry in found)
+    if isinstance(value, FunctionType):
+        return value.__qualname__ if _is_ours(value) or value in seen else _read_by(value, seen)
+    try:
+        return dumps(value)
+    except Exception:  # what cannot be pickled cannot be compiled in either
+        return type(value).__name__
+
+
+def _is_ours(function: Any) -> bool:
+    return function.__globals__.get("__name__", "").startswith("poinsot.")
 
 
 class _KernelCache(FunctionCache):
@@ -99,7 +108,7 @@ class _KernelCache(FunctionCache):
         self._cache_file._source_stamp = (self._cache_file._source_stamp, DIGEST)
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return *super()._index_key(sig, codegen), constants(self._py_func)
+        return sig, codegen.magic_tuple(), constants(self._py_func)
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])

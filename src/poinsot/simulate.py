@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -98,7 +98,8 @@ def simulate(
     if solution.failure is not None:
         reached = float(solution.times[-1])
         raise SimulationError(
-            f'model "{model.name}": {chosen.name} with {stepper.name} stops after t = {reached:g} s: {solution.failure}',
+            f'model "{model.name}": {chosen.name} with {stepper.name} stops after t = {reached:g} s: '
+            f"{solution.failure}",
             run=run,
             time=reached,
         )
@@ -113,9 +114,7 @@ def _recorded(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Ar
     totals = np.zeros((n, t.TOTAL_COLUMNS))
     state, rate = np.zeros((problem.n_states, 1)), np.zeros((problem.n_rates, 1))
     blocks, work = problem.blocks, problem.work
-    record(
-        problem.rates, problem.report, mechanism, blocks, times, states, state, work, rate, bodies, joints, totals
-    )
+    record(problem.rates, problem.report, mechanism, blocks, times, states, state, work, rate, bodies, joints, totals)
     counts = mechanism.joints[:, t.COUNT]
     return {
         "position": bodies[:, :, t.POSITION : t.POSITION + 3],
@@ -147,7 +146,7 @@ def _coordinates(values: Array, counts: Array) -> Array:
 
 
 @contextmanager
-def _announced() -> Iterator[None]:
+def _announced() -> Generator[None]:
     """Say on standard error what takes so long, where kernels are compiled."""
     message = "poinsot compiles its kernels for this machine; this happens once"
     timer = threading.Timer(1.5, lambda: print(message, file=sys.stderr, flush=True))
@@ -160,7 +159,7 @@ def _announced() -> Iterator[None]:
 
 
 @contextmanager
-def _progress(wanted: bool | Callable[[float], None], t_end: float) -> Iterator[Callable[[float], None] | None]:
+def _progress(wanted: bool | Callable[[float], None], t_end: float) -> Generator[Callable[[float], None] | None]:
     """A bar on standard error, a user's own function, or nothing."""
     if not isinstance(wanted, bool):
         yield wanted
@@ -204,7 +203,9 @@ def _method(
             f"accepts {', '.join(kind.__name__ for kind in method.accepts)}; methods that fit: {fitting}"
         )
     if step is not None and (rtol is not None or atol is not None):
-        raise PoinsotError("simulate: step asks for fixed steps and rtol or atol for adaptive ones; give one of the two")
+        raise PoinsotError(
+            "simulate: step asks for fixed steps and rtol or atol for adaptive ones; give one of the two"
+        )
     if step is None and not method.adaptive:
         raise PoinsotError(f'simulate: method "{name}" does not estimate its error; give it a fixed step=')
     return method
@@ -244,10 +245,10 @@ def _positive(what: str, value: float) -> float:
 
 def _output_times(end: float, step: float) -> Array:
     """Multiples of the output step, and the end."""
-    times = step * np.arange(_count("output_step", end, step) + 1)
+    times: Array = np.arange(_count("output_step", end, step) + 1, dtype=np.float64) * step
     if len(times) > 1 and abs(times[-1] - end) < 1e-9 * step:
         times[-1] = end
-    return times if times[-1] == end else np.append(times, end)
+    return times if times[-1] == end else np.concatenate((times, [end]))
 
 
 def _count(what: str, end: float, step: float) -> int:
@@ -261,5 +262,6 @@ def _count(what: str, end: float, step: float) -> int:
 def _refuse(options: dict[str, Any], formulation: Formulation, method: AbstractMethod) -> None:
     for name in options:
         raise PoinsotError(
-            f'simulate: there is no option "{name}"; formulation "{formulation.name}" and method "{method.name}" have none'
+            f'simulate: there is no option "{name}"; '
+            f'formulation "{formulation.name}" and method "{method.name}" have none'
         )

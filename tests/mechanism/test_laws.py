@@ -2,6 +2,7 @@
 
 import math
 
+import numba
 import numpy as np
 import pytest
 from mechanism.trees import WIDTH, Tree, random_tree
@@ -13,6 +14,7 @@ from poinsot.scalars import pack
 TIME = 0.7
 
 
+@numba.njit
 def rotated(R, v):
     return (
         R[0] * v[0] + R[1] * v[1] + R[2] * v[2],
@@ -21,6 +23,7 @@ def rotated(R, v):
     )
 
 
+@numba.njit
 def cross(a, b):
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
@@ -161,6 +164,22 @@ def test_a_law_that_cannot_be_compiled_is_named():
 
     with pytest.raises(ps.PoinsotError, match=r'load "wind": the Python function odd cannot be compiled: '):
         Tree(ball_with(odd))
+
+
+def plain(x):
+    return 2.0 * x
+
+
+def test_what_a_law_calls_must_be_compiled_too():
+    @ps.load
+    def calling(t, body):
+        return (plain(t), 0.0, 0.0), (0.0, 0.0, 0.0)
+
+    with pytest.raises(ps.PoinsotError) as error:
+        Tree(ball_with(calling))
+    assert "'plain'" in str(error.value)
+    assert "@numba.njit" in str(error.value)
+    assert str(error.value).isprintable()
 
 
 def test_a_law_that_branches_on_the_state_is_refused_for_packs():

@@ -78,11 +78,12 @@ LOADS = {
 
 
 def base(seed):
+    """Sixteen bodies; in the seeds used, every kind of joint is among theirs, and most run both ways."""
     return random_tree(seed, bodies=16, kinds=KINDS, floating=0.0)
 
 
 @pytest.mark.parametrize("add", [pytest.param(add, id=name) for name, add in LOADS.items()])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [16, 46])
 def test_loads_are_what_their_definition_says(add, seed):
     model = base(seed)
     free, count = Tree(base(seed)), len(model.loads)

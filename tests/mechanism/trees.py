@@ -12,7 +12,7 @@ from numba import float64, typeof, types
 import poinsot as ps
 from poinsot._jit import address, routine
 from poinsot.algebra import manifold
-from poinsot.formulations import recursive
+from poinsot.formulations import elimination, recursive
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.build import build
 from poinsot.mechanism.build_loads import with_laws_for
@@ -173,12 +173,12 @@ class Tree:
     def forward(self, state, time=0.0):
         """The rates of all coordinates: velocities, then accelerations."""
         rate = np.zeros((self.n_rates, 1))
-        recursive.forward_dynamics(self.mechanism, time, state, self.work, rate)
+        elimination.forward_dynamics(self.mechanism, time, state, self.work, rate)
         return rate
 
     def forward_under(self, state, forces, time=0.0):
         rate = np.zeros((self.n_rates, 1))
-        recursive.forward_dynamics_under(self.mechanism, time, state, forces, self.work, rate)
+        elimination.forward_dynamics_under(self.mechanism, time, state, forces, self.work, rate)
         return rate
 
     def inverse(self, state, rate, time=0.0):
@@ -238,14 +238,14 @@ class Tree:
         """The rates of WIDTH states at once, one per column."""
         p = self.packs
         p.state.data[:, 0, :] = states
-        recursive.forward_dynamics(p.mechanism, time, p.state, p.work, p.rate)
+        elimination.forward_dynamics(p.mechanism, time, p.state, p.work, p.rate)
         return p.rate.data[:, 0, :].copy()
 
     def forward_duals(self, state, directions, time=0.0):
         """The rates, and their derivatives along each column of `directions`."""
         d = self.duals
         d.state.data[:, 0, 0], d.state.data[:, 0, 1:] = state[:, 0], directions
-        recursive.forward_dynamics(d.mechanism, time, d.state, d.work, d.rate)
+        elimination.forward_dynamics(d.mechanism, time, d.state, d.work, d.rate)
         return d.rate.data[:, 0, 0].copy(), d.rate.data[:, 0, 1:].copy()
 
     def energy(self, state, direction):

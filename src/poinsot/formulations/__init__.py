@@ -7,5 +7,5 @@ from poinsot.problem import Formulation, ManifoldODE
 def formulations() -> list[Formulation]:
     """All formulations, in the order of the documentation."""
     return [
-        Formulation("recursive", "joint coordinates, O(n) elimination from the leaves", ManifoldODE, recursive.pose),
+        Formulation("recursive", "joint coordinates, O(n) elimination from the leaves", ManifoldODE, recursive.pose)
     ]

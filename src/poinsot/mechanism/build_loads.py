@@ -63,7 +63,7 @@ class Functions:
     def vector(self, where: str, function: Function3) -> int:
         """Add a vector function and return the index of the first of its three components."""
         if function.components is not None:
-            return [self.scalar(where, component) for component in function.components][0]
+            return min(self.scalar(where, component) for component in function.components)
         entry = [0] * FUNCTION_COLUMNS
         three = types.UniTuple(float64, 3)
         entry[FUNCTION_KIND] = VECTOR_POINTER
@@ -79,31 +79,34 @@ class Functions:
         )
 
 
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # Numba writes its messages for a terminal
-
-
 def compiled_address(where: str, function: Callable[..., Any] | None, signature: Any) -> int:
     """The address of what a user wrote in Python, compiled, or the reason why it cannot be."""
     try:
-        return address(_user_kernel(function), signature)
-    except NumbaError as error:
-        lines = _COLOURS.sub("", str(error)).splitlines()
-        reason = next((line.strip() for line in lines[1:] if line.strip()), lines[0]).rstrip(".")
+        return address(_user_kernel(function, len(signature.args)), signature)
+    except (NumbaError, TypeError) as error:
+        plain = re.sub(r"\x1b\[\d*m", "", str(error))  # Numba colours its messages
+        reason = next((line.strip() for line in plain.splitlines()[1:] if line.strip()), plain).rstrip(".")
         raise PoinsotError(
-            f"{where}: the Python function {getattr(function, '__name__', '')} cannot be compiled: {reason}; "
-            "write it with arithmetic, tuples and the functions of math; it must return plain numbers"
+            f"{where}: the Python function {getattr(function, '__name__', '')} cannot be compiled: {reason}; write it "
+            "with arithmetic, tuples, the functions of math, and your own functions under @numba.njit only"
         ) from error
 
 
 _compiled: dict[Any, Any] = {}
 
 
-def _user_kernel(function: Any) -> Any:
-    """One dispatcher per function and values of its globals: a second simulation finds it compiled."""
+def _user_kernel(function: Any, arguments: int) -> Any:
+    """One dispatcher per function and values that it reads: a second simulation finds it compiled."""
     key = function, constants(function)
     if key not in _compiled:
-        _compiled[key] = kernel(function)
+        alone = function.__code__.co_argcount == arguments
+        _compiled[key] = kernel(function if alone else _of_time(kernel(function)))
     return _compiled[key]
+
+
+def _of_time(function: Any) -> Callable[[float], Any]:
+    """A function of t alone, where the other arguments of a user's function have defaults."""
+    return lambda t: function(t)
 
 
 def load_tables(

@@ -135,6 +135,7 @@ def evaluate(system, memory, time, stage, s):
 
 @kernel
 def keep_slope(memory, s):
+    """Keep the slope of stage s."""
     for i in range(memory.slope.shape[0]):
         memory.k[i, s] = memory.slope[i, 0]
 
