@@ -24,6 +24,7 @@ def hat(a):
 
 
 S, T = symmetric(S6), symmetric(T6)
+FLAT = np.diag((1.0, 1.0, 0.0))
 
 FULL = [
     (matrix.product(A9, B9), A @ B),
@@ -42,6 +43,7 @@ FULL = [
     (matrix.symmetric_product(S6, A9), S @ A),
     (matrix.symmetric_times_skew(S6, a), S @ hat(a)),
     (matrix.rotate_full(R9, A9), R @ A @ R.T),
+    (matrix.rotate_two_rows(R9, tuple(A[0]), tuple(A[1])), R @ FLAT @ A @ R.T),
 ]
 SYMMETRIC = [
     (matrix.symmetric_part(A9), (A + A.T) / 2),
@@ -55,6 +57,7 @@ SYMMETRIC = [
     (matrix.skew_times_symmetric(a, matrix.symmetric_times_skew(S6, a)), hat(a) @ S @ hat(a)),
     (matrix.point_inertia(2.5, a), -2.5 * hat(a) @ hat(a)),
     (matrix.rotate_symmetric(R9, S6), R @ S @ R.T),
+    (matrix.rotate_planar(R9, S[0, 0], S[1, 1], S[0, 1]), R @ (FLAT @ S @ FLAT) @ R.T),
 ]
 VECTORS = [
     (matrix.times(A9, a), A @ a),

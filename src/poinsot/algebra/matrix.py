@@ -297,3 +297,25 @@ def rotate_symmetric(R, S):
 def rotate_full(R, B):
     """R B Rᵀ."""
     return product(product(R, B), transpose(R))
+
+
+@kernel
+def rotate_planar(R, xx, yy, xy):
+    """R S Rᵀ for a symmetric S whose third row and column are zero."""
+    px, py, pz = xx * R[0] + xy * R[1], xx * R[3] + xy * R[4], xx * R[6] + xy * R[7]
+    qx, qy, qz = xy * R[0] + yy * R[1], xy * R[3] + yy * R[4], xy * R[6] + yy * R[7]
+    return (
+        px * R[0] + qx * R[1], py * R[3] + qy * R[4], pz * R[6] + qz * R[7],
+        px * R[3] + qx * R[4], px * R[6] + qx * R[7], py * R[6] + qy * R[7],
+    )  # fmt: skip
+
+
+@kernel
+def rotate_two_rows(R, a, b):
+    """R B Rᵀ for a B with the rows a and b and a third one of zeros."""
+    a, b = times(R, a), times(R, b)  # a Rᵀ, as a row
+    return (
+        R[0] * a[0] + R[1] * b[0], R[0] * a[1] + R[1] * b[1], R[0] * a[2] + R[1] * b[2],
+        R[3] * a[0] + R[4] * b[0], R[3] * a[1] + R[4] * b[1], R[3] * a[2] + R[4] * b[2],
+        R[6] * a[0] + R[7] * b[0], R[6] * a[1] + R[7] * b[1], R[6] * a[2] + R[7] * b[2],
+    )  # fmt: skip

@@ -12,7 +12,9 @@ from poinsot.algebra.matrix import (
     full_sub,
     outer,
     rotate_full,
+    rotate_planar,
     rotate_symmetric,
+    rotate_two_rows,
     skew,
     skew_times_symmetric,
     symmetric_inverse,
@@ -115,7 +117,7 @@ def solve_tree(mechanism, state, work, rate, driven):
 
 @kernel
 def start_link(frames, work, i):
-    """The link's own inertia, and the forces that its velocity demands."""
+    """The link's own inertia, and the forces that its velocity demands (4)-(5)."""
     w = get3(work, i, OMEGA)
     I, h, mass = get6(frames, i, INERTIA), get3(frames, i, MOMENT), frames[i, MASS]
     put6(work, i, A, I)
@@ -150,12 +152,12 @@ def eliminate(links, frames, state, work, driven):
             eliminate_free(work, i, parent)
         elif parent > 0:
             moment, force = get3(work, i, BIAS_MOMENT), get3(work, i, BIAS_FORCE)
-            hand_on(work, i, parent, get6(work, i, A), get9(work, i, B), get6(work, i, M), moment, force)
+            turn_and_hand_on(work, i, parent, get6(work, i, A), get9(work, i, B), get6(work, i, M), moment, force)
 
 
 @kernel
 def eliminate_spherical(work, i, parent, driven):
-    """alpha = K (tau - m - B a) with K = A⁻¹; the parent feels a force, and the joint's own moment tau."""
+    """alpha = K (tau - m - B a) with K = A⁻¹; the parent feels a force, and tau (6)."""
     K = symmetric_inverse(get6(work, i, A))
     put6(work, i, GAIN, K)
     if parent == 0:
@@ -180,68 +182,62 @@ def eliminate_spherical(work, i, parent, driven):
 
 @kernel
 def eliminate_revolute(work, i, parent, speed):
-    """The moment about z is the joint's force: x = k - d (u alpha + v a), an update of rank one."""
+    """The moment about z is the joint's force: x = k - d (p alpha + v a), an update of rank one (7)-(9)."""
     A_i, B_i, moment = get6(work, i, A), get9(work, i, B), get3(work, i, BIAS_MOMENT)
-    u, v = (A_i[4], A_i[5], A_i[2]), (B_i[6], B_i[7], B_i[8])
+    p, v = (A_i[4], A_i[5], A_i[2]), (B_i[6], B_i[7], B_i[8])
     d = 1.0 / A_i[2]
     k = (work[i, JOINT_FORCE] - moment[2]) * d
     work[i, GAIN], work[i, GAIN + 1] = d, k
     if parent == 0:
         return
-    a, b, zero = scale(d, u), scale(d, v), A_i[2] * 0.0
-    A_i = (A_i[0] - u[0] * a[0], A_i[1] - u[1] * a[1], zero, A_i[3] - u[0] * a[1], zero, zero)
-    B_i = (
-        B_i[0] - a[0] * v[0], B_i[1] - a[0] * v[1], B_i[2] - a[0] * v[2],
-        B_i[3] - a[1] * v[0], B_i[4] - a[1] * v[1], B_i[5] - a[1] * v[2],
-        zero, zero, zero,
-    )  # fmt: skip
-    M_i = get6(work, i, M)
+    a, b, M_i = (d * p[0], d * p[1]), scale(d, v), get6(work, i, M)
+    xx, yy, xy = A_i[0] - p[0] * a[0], A_i[1] - p[1] * a[1], A_i[3] - p[0] * a[1]  # the rest of A' is zero
+    upper = (B_i[0] - a[0] * v[0], B_i[1] - a[0] * v[1], B_i[2] - a[0] * v[2])
+    lower = (B_i[3] - a[1] * v[0], B_i[4] - a[1] * v[1], B_i[5] - a[1] * v[2])  # the third row of B' is zero
     M_i = (
         M_i[0] - v[0] * b[0], M_i[1] - v[1] * b[1], M_i[2] - v[2] * b[2],
         M_i[3] - v[0] * b[1], M_i[4] - v[0] * b[2], M_i[5] - v[1] * b[2],
     )  # fmt: skip
     w, force = get3(work, i, OMEGA), get3(work, i, BIAS_FORCE)
     x, y = w[1] * speed, -w[0] * speed  # omega x z speed has no third component
-    moment = (
-        moment[0] + u[0] * k + A_i[0] * x + A_i[3] * y,
-        moment[1] + u[1] * k + A_i[3] * x + A_i[1] * y,
-        moment[2] + u[2] * k,
-    )
+    moment = (moment[0] + p[0] * k + xx * x + xy * y, moment[1] + p[1] * k + xy * x + yy * y, moment[2] + p[2] * k)
     force = (
-        force[0] + v[0] * k + B_i[0] * x + B_i[3] * y,
-        force[1] + v[1] * k + B_i[1] * x + B_i[4] * y,
-        force[2] + v[2] * k + B_i[2] * x + B_i[5] * y,
+        force[0] + v[0] * k + upper[0] * x + lower[0] * y,
+        force[1] + v[1] * k + upper[1] * x + lower[1] * y,
+        force[2] + v[2] * k + upper[2] * x + lower[2] * y,
     )
-    hand_on(work, i, parent, A_i, B_i, M_i, moment, force)
+    turned = get9(work, i, R)
+    A_j, B_j = rotate_planar(turned, xx, yy, xy), rotate_two_rows(turned, upper, lower)
+    hand_on(work, i, parent, turned, A_j, B_j, rotate_symmetric(turned, M_i), moment, force)
 
 
 @kernel
 def eliminate_one_axis(work, i, parent, speed, turn, slide):
-    """The same for an axis that turns and slides in a fixed proportion."""
+    """The same for an axis that turns and slides in a fixed proportion (10)."""
     A_i, B_i, M_i = get6(work, i, A), get9(work, i, B), get6(work, i, M)
     moment, force, w = get3(work, i, BIAS_MOMENT), get3(work, i, BIAS_FORCE), get3(work, i, OMEGA)
-    u = (turn * A_i[4] + slide * B_i[2], turn * A_i[5] + slide * B_i[5], turn * A_i[2] + slide * B_i[8])
+    p = (turn * A_i[4] + slide * B_i[2], turn * A_i[5] + slide * B_i[5], turn * A_i[2] + slide * B_i[8])
     v = (turn * B_i[6] + slide * M_i[4], turn * B_i[7] + slide * M_i[5], turn * B_i[8] + slide * M_i[2])
-    d = 1.0 / (turn * u[2] + slide * v[2])
+    d = 1.0 / (turn * p[2] + slide * v[2])
     k = (work[i, JOINT_FORCE] - turn * moment[2] - slide * force[2]) * d
-    put3(work, i, GAIN, u)
+    put3(work, i, GAIN, p)
     put3(work, i, GAIN + 3, v)
     work[i, GAIN + 6], work[i, GAIN + 7] = d, k
     if parent == 0:
         return
-    A_i = symmetric_sub(A_i, symmetric_scale(d, symmetric_outer(u)))
-    B_i = full_sub(B_i, outer(scale(d, u), v))
+    A_i = symmetric_sub(A_i, symmetric_scale(d, symmetric_outer(p)))
+    B_i = full_sub(B_i, outer(scale(d, p), v))
     M_i = symmetric_sub(M_i, symmetric_scale(d, symmetric_outer(v)))
     across = (w[1] * speed, -w[0] * speed, 0.0 * speed)  # omega x z speed
     alpha, a = scale(turn, across), scale(2.0 * slide, across)
-    moment = add(add(moment, scale(k, u)), add(symmetric_times(A_i, alpha), times(B_i, a)))
+    moment = add(add(moment, scale(k, p)), add(symmetric_times(A_i, alpha), times(B_i, a)))
     force = add(add(force, scale(k, v)), add(transposed_times(B_i, alpha), symmetric_times(M_i, a)))
-    hand_on(work, i, parent, A_i, B_i, M_i, moment, force)
+    turn_and_hand_on(work, i, parent, A_i, B_i, M_i, moment, force)
 
 
 @kernel
 def eliminate_free(work, i, parent):
-    """Both accelerations follow from the link's own equations; the parent feels the joint's own force only."""
+    """Both accelerations follow from the link's own equations; the parent feels the joint's own force only (11)."""
     A_i, B_i, M_i = get6(work, i, A), get9(work, i, B), get6(work, i, M)
     turned, tau, phi = get9(work, i, R), get3(work, i, JOINT_FORCE), get3(work, i, JOINT_FORCE + 3)
     moment = sub(tau, get3(work, i, BIAS_MOMENT))
@@ -258,11 +254,18 @@ def eliminate_free(work, i, parent):
 
 
 @kernel
-def hand_on(work, i, parent, A_i, B_i, M_i, moment, force):
-    """Turn to the parent's axes, move to its origin, and add."""
-    turned, r, w = get9(work, i, R), get3(work, i, OFFSET), get3(work, parent, OMEGA)
-    swing = cross(w, cross(w, r))
+def turn_and_hand_on(work, i, parent, A_i, B_i, M_i, moment, force):
+    """Turn to the parent's axes, and hand on."""
+    turned = get9(work, i, R)
     A_j, B_j, M_j = rotate_symmetric(turned, A_i), rotate_full(turned, B_i), rotate_symmetric(turned, M_i)
+    hand_on(work, i, parent, turned, A_j, B_j, M_j, moment, force)
+
+
+@kernel
+def hand_on(work, i, parent, turned, A_j, B_j, M_j, moment, force):
+    """Move what is in the parent's axes (moment and force are not yet) to the parent's origin, and add (12)-(13)."""
+    r, w = get3(work, i, OFFSET), get3(work, parent, OMEGA)
+    swing = cross(w, cross(w, r))
     force = add(times(turned, force), symmetric_times(M_j, swing))
     moment = add(add(times(turned, moment), times(B_j, swing)), cross(r, force))
     X, Q = times_skew(B_j, r), symmetric_times_skew(M_j, r)
@@ -276,7 +279,7 @@ def hand_on(work, i, parent, A_i, B_i, M_i, moment, force):
 
 @kernel
 def accelerate(links, frames, n, state, work, rate):
-    """From the ground to the leaves: accelerations of the links and of the n coordinates."""
+    """From the ground to the leaves: accelerations of the links (2)-(3) and of the n coordinates."""
     for i in range(1, links.shape[0]):
         kind, j, v, row = links[i, KIND], links[i, PARENT], links[i, RATE], links[i, MOTION]
         turned, r, w = get9(work, i, R), get3(work, i, OFFSET), get3(work, j, OMEGA)
@@ -292,8 +295,8 @@ def accelerate(links, frames, n, state, work, rate):
         elif kind == REVOLUTE:
             a, speed, e = transposed_times(turned, carried), state[v, 0], transposed_times(turned, alpha)
             e = (e[0] + own[1] * speed, e[1] - own[0] * speed, e[2])
-            u = (work[i, A + 4], work[i, A + 5], work[i, A + 2])
-            x = work[i, GAIN + 1] - work[i, GAIN] * (dot(u, e) + dot(get3(work, i, B + 6), a))
+            p = (work[i, A + 4], work[i, A + 5], work[i, A + 2])
+            x = work[i, GAIN + 1] - work[i, GAIN] * (dot(p, e) + dot(get3(work, i, B + 6), a))
             alpha = (e[0], e[1], e[2] + x)
             rate[row, 0], rate[n + row, 0] = speed, x
         elif kind == ONE_AXIS:
