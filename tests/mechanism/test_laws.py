@@ -8,10 +8,12 @@ import pytest
 from mechanism.trees import WIDTH, Tree, random_tree
 
 import poinsot as ps
+from poinsot._jit import DISABLED
 from poinsot.mechanism.build_loads import with_laws_for
 from poinsot.scalars import pack
 
 TIME = 0.7
+compiled = pytest.mark.skipif(DISABLED, reason="plain Python compiles nothing")
 
 
 @numba.njit
@@ -41,7 +43,7 @@ def pull(t, a, b, stiffness, length, damping):
     """A spring and damper between two centres of mass."""
     x = (b.position[0] - a.position[0], b.position[1] - a.position[1], b.position[2] - a.position[2])
     v = (b.velocity[0] - a.velocity[0], b.velocity[1] - a.velocity[1], b.velocity[2] - a.velocity[2])
-    distance = math.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
+    distance = np.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
     rate = (x[0] * v[0] + x[1] * v[1] + x[2] * v[2]) / distance
     k = (stiffness * (distance - length) + damping * rate) / distance
     still = (0.0, 0.0, 0.0)
@@ -157,6 +159,7 @@ def test_a_law_that_fails_is_named():
         ball_with(broken)
 
 
+@compiled
 def test_a_law_that_cannot_be_compiled_is_named():
     @ps.load
     def odd(t, body):
@@ -170,6 +173,7 @@ def plain(x):
     return 2.0 * x
 
 
+@compiled
 def test_what_a_law_calls_must_be_compiled_too():
     @ps.load
     def calling(t, body):
@@ -182,6 +186,7 @@ def test_what_a_law_calls_must_be_compiled_too():
     assert str(error.value).isprintable()
 
 
+@compiled
 def test_a_law_that_branches_on_the_state_is_refused_for_packs():
     @ps.load
     def one_way(t, body):
@@ -192,6 +197,7 @@ def test_a_law_that_branches_on_the_state_is_refused_for_packs():
         with_laws_for(pack, tree.model, tree.mechanism)
 
 
+@compiled
 def test_a_function_of_time_that_cannot_be_compiled_is_named():
     def odd(t):
         return float(np.linalg.norm((t, 1.0)))

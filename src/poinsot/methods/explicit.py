@@ -50,11 +50,16 @@ class Method(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Views of the loop: the state and its rates in the algebra, the new state, and room for stages and slopes."""
+    """Views of the loop: the state and its rates in the algebra, the new state, and room for stages and slopes.
+
+    `carry` is what rounding has cut off the state so far (compensated summation), `new_carry` that of the new one.
+    """
 
     state: Any
+    carry: Any
     rates: Any
     new: Any
+    new_carry: Any
     stage: Any
     stage_rates: Any
     slope: Any
@@ -96,6 +101,7 @@ def advance(system, method, memory, output, clock, counts, limit):
         copy(memory.stage_rates, memory.rates)
         record_step(system, method, memory, output, clock, counts, h, end)
         copy(memory.new, memory.state)
+        copy(memory.new_carry, memory.carry)
         clock[TIME] = end
         counts[STEPS] += 1
         if clock[FIXED_STEP] == 0.0:
@@ -120,9 +126,12 @@ def take_stages(system, method, memory, time, h):
     """All stages of a step up to the one at the new point, which is `memory.new`."""
     coordinate_rates(system.blocks, memory.state, memory.rates, memory.slope)
     keep_slope(memory, 0)
-    for s in range(1, method.stages):
+    last = method.stages - 1
+    for s in range(1, last):
         combine(method.a, memory, h, s, memory.new)
         evaluate(system, memory, time + method.c[s] * h, memory.new, s)
+    move_on(method.a, memory, h, last)
+    evaluate(system, memory, time + h, memory.new, last)
 
 
 @kernel
@@ -148,6 +157,18 @@ def combine(a, memory, h, s, out):
         for j in range(1, s):
             total += a[s, j] * memory.k[i, j]
         out[i, 0] = memory.state[i, 0] + h * total
+
+
+@kernel
+def move_on(a, memory, h, s):
+    """The new state, with what rounding has cut off so far: new + new_carry = state + carry + h sum_j a[s, j] k[j]."""
+    for i in range(memory.state.shape[0]):
+        total = a[s, 0] * memory.k[i, 0]
+        for j in range(1, s):
+            total += a[s, j] * memory.k[i, j]
+        step = h * total + memory.carry[i, 0]
+        memory.new[i, 0] = memory.state[i, 0] + step
+        memory.new_carry[i, 0] = step - (memory.new[i, 0] - memory.state[i, 0])
 
 
 @kernel

@@ -142,7 +142,9 @@ def _memory(problem: ManifoldODE, stages: int) -> explicit.Memory:
         return np.zeros((problem.n_rates, 1))
 
     k = np.zeros((problem.n_states, stages))
-    return explicit.Memory(problem.initial.copy(), rates(), states(), states(), rates(), states(), k)
+    return explicit.Memory(
+        problem.initial.copy(), states(), rates(), states(), states(), states(), rates(), states(), k
+    )
 
 
 METHODS = (
