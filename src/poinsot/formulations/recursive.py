@@ -10,8 +10,7 @@ from numba import float64, typeof, types
 from poinsot._jit import address, routine
 from poinsot.algebra import manifold
 from poinsot.errors import PoinsotError
-from poinsot.formulations.elimination import COLUMNS, A, B, M, forward_dynamics, tree_dynamics
-from poinsot.formulations.pivots import check_inertia
+from poinsot.formulations.elimination import COLUMNS, forward_dynamics, tree_dynamics
 from poinsot.mechanism.build import Layout
 from poinsot.mechanism.dynamics import gather_wrenches
 from poinsot.mechanism.initial import initial_state
@@ -46,8 +45,6 @@ def pose(layout: Layout) -> ManifoldODE:
     signature = types.void(typeof(mechanism), float64, table, table, table)
     blocks, n_states, n_rates = state_blocks(layout)
     initial, work = initial_state(layout), tree_workspace(mechanism, COLUMNS, floats)
-    tree_dynamics(mechanism, 0.0, initial, work, floats(n_rates, 1))
-    check_inertia(layout, work[:, A : A + 6], work[:, B : B + 9], work[:, M : M + 6])
     return ManifoldODE(
         layout,
         mechanism,
