@@ -20,7 +20,7 @@ import numpy as np
 from llvmlite import binding
 from numba import types
 from numba.core import cgutils, errors
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.serialize import dumps
 from numba.core.typing import Signature
 from numba.extending import intrinsic
@@ -73,21 +73,28 @@ def constants(function: Any) -> tuple[Any, ...]:
 def _read_by(function: Any, seen: list[Any]) -> tuple[Any, ...]:
     seen.append(function)
     code, scope = function.__code__, function.__globals__
+    names = _names_in(code)
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    read = [scope[name] for name in code.co_names if name in scope]
+    read = [scope[name] for name in names if name in scope]
     values = (*code.co_consts, *(function.__defaults__ or ()), *cells, *read)
-    return code.co_code, code.co_names, *(_described(value, code, seen) for value in values)
+    return code.co_code, names, *(_described(value, names, seen) for value in values)
 
 
-def _described(value: Any, code: CodeType, seen: list[Any]) -> Any:
-    """A value as a key that is the same in every process; of a module, what `code` may read there."""
+def _names_in(code: CodeType) -> tuple[str, ...]:
+    """The globals and attributes that a function names, also within its comprehensions and inner functions."""
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return *code.co_names, *(name for part in inner for name in _names_in(part))
+
+
+def _described(value: Any, names: tuple[str, ...], seen: list[Any]) -> Any:
+    """A value as a key that is the same in every process; of a module, what may be read there under these names."""
     value = getattr(value, "py_func", value)
     if isinstance(value, tuple | list):
-        return tuple(_described(entry, code, seen) for entry in value)
+        return tuple(_described(entry, names, seen) for entry in value)
     if isinstance(value, ModuleType):
         known = value.__name__.partition(".")[0] in ("math", "numpy", "poinsot")
-        found = [getattr(value, name) for name in code.co_names if not known and hasattr(value, name)]
-        return value.__name__, *(_described(entry, code, seen) for entry in found)
+        found = [getattr(value, name) for name in names if not known and hasattr(value, name)]
+        return value.__name__, *(_described(entry, names, seen) for entry in found)
     if isinstance(value, FunctionType):
         return value.__qualname__ if _is_ours(value) or value in seen else _read_by(value, seen)
     try:
@@ -100,12 +107,28 @@ def _is_ours(function: Any) -> bool:
     return function.__globals__.get("__name__", "").startswith("poinsot.")
 
 
+class _KernelFile(IndexDataCacheFile):
+    """Numba's index and data of one function, each datum under the stamp and key that it was compiled for.
+
+    The index is written before the data, under names that are numbers: where two processes compile at once, or one is
+    ended in between, the index may point at data of another key or of an older source.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        super().save(key, (self._source_stamp, key, data))
+
+    def load(self, key: Any) -> Any:
+        stamp, found, data = super().load(key) or (None, None, None)
+        return data if (stamp, found) == (self._source_stamp, key) else None
+
+
 class _KernelCache(FunctionCache):
     """Numba's cache of one function, whose stamp is the digest of all kernels beside the function's own file."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self._cache_file._source_stamp = (self._cache_file._source_stamp, DIGEST)
+        stamp = self._impl.locator.get_source_stamp(), DIGEST
+        self._cache_file = _KernelFile(self._cache_path, self._impl.filename_base, stamp)
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return sig, codegen.magic_tuple(), constants(self._py_func)
@@ -135,13 +158,6 @@ def _cached(dispatcher: Any) -> Any:
         dispatcher.get_call_template = lambda args, kws: resolve(tuple(map(types.unliteral, args)), kws)
         with suppress(RuntimeError):  # typed at a prompt, it has no file whose content could be compared
             dispatcher._cache = _KernelCache(dispatcher.py_func)
-    return dispatcher
-
-
-def compiled(dispatcher: Function, signature: Any) -> Function:
-    """`dispatcher`, with exactly `signature` compiled or loaded from the cache."""
-    if not DISABLED:
-        cast(Any, dispatcher).compile(signature)
     return dispatcher
 
 

@@ -59,6 +59,7 @@ def chain(links, t):
     return integrate(rates, np.concatenate([np.full(links, start), np.zeros(links)]), t)[:links]
 
 
+@mpmath.workdps(30)
 def pendulum_period():
     """The period of the chain of one link, by the complete elliptic integral."""
     m, length, width, start = 50.0, 2.0, 0.2, 0.1
@@ -67,6 +68,7 @@ def pendulum_period():
     return float(4 * mpmath.ellipk(mpmath.sin(mpmath.mpf(start) / 2) ** 2) / rate)
 
 
+@mpmath.workdps(30)
 def heavy_top(t):
     """Nutation (lowest angle, period) and the centre of mass at t, by elliptic functions and one quadrature."""
     rod, disc = mpmath.pi, 8 * mpmath.pi

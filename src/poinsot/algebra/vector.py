@@ -3,8 +3,6 @@
 from poinsot._jit import kernel
 from poinsot.scalars import sqrt
 
-ZERO = (0.0, 0.0, 0.0)
-
 
 @kernel
 def add(a, b):

@@ -89,7 +89,7 @@ def build(model: Model) -> Layout:
     loads = load_tables(model, row, links_of, turned, backwards)
     on_bodies = int(np.count_nonzero(loads[0][:, t.LOAD_KIND] >= t.FORCE))
     mechanism = t.Mechanism(
-        np.array([[on_bodies, len(loads[0]) - on_bodies, 0, n_positions, n_velocities]]),
+        np.array([[on_bodies, len(loads[0]) - on_bodies, 0, n_velocities]]),
         link_table, np.array(frames), model.gravity.reshape(1, 3).copy(),
         np.array([[row[name]] for name in model.bodies]), _body_frames(model, row, turned, origin),
         joints, joint_frames, *loads,

@@ -72,14 +72,14 @@ TOTAL_COLUMNS = 11
 
 
 # Columns of `sizes`: how many loads act on bodies (they stand first) and on joints, the address of what applies them
-# (0 without loads), rows of positions and of velocities.
-BODY_LOADS, JOINT_LOADS, LOADS_ADDRESS, POSITIONS, VELOCITIES = range(5)
+# (0 without loads), rows of velocities.
+BODY_LOADS, JOINT_LOADS, LOADS_ADDRESS, VELOCITIES = range(4)
 
 
 class Mechanism(NamedTuple):
     """All that kernels know of a mechanism; integer tables and float64 tables (or views of Packs)."""
 
-    sizes: Any  # (1, 5)
+    sizes: Any  # (1, 4)
     links: Any  # (links + ground, LINK_COLUMNS)
     frames: Any
     gravity: Any  # (1, 3)
