@@ -1,10 +1,12 @@
 """The command line: what it prints where, what it writes, and the status it ends with."""
 
 import json
+import os
 import subprocess
 import sys
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import pytest
 from synthetic import synthetic_run
@@ -106,6 +108,8 @@ def test_a_step_displaces_tolerances_and_they_a_step(command, simulated):
         (["run", "double-pendulum", "--formulation", "recursiv"], "recursive"),
         (["run", "double-pendulum", "--out", "nowhere/a.nc"], "does not exist"),
         (["run", "double-pendulum", "--plot", "a.gif"], ".png"),
+        (["run", "double-pendulum", "--out", "a.png"], "cannot be one file"),
+        (["run", "cases/double-pendulum"], "no case"),
         (["walk"], "walk"),
         (["--walk"], "--walk"),
     ],
@@ -217,3 +221,20 @@ def test_the_process_ends_with_its_output_and_status(arguments, status):
         assert json.loads(result.stdout)
     else:
         assert result.stderr.startswith("poinsot: there is no case")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full, a disk without space, is a file of Linux")
+def test_output_that_cannot_be_written_is_told_in_one_sentence():
+    program = "from poinsot.cli import main; main()"
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-c", program, "cases"]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 1
+    assert result.stderr == "poinsot: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a stream as a POSIX shell does")
+def test_a_closed_output_is_no_failure():
+    program = f"{sys.executable} -c 'from poinsot.cli import main; main()' cases >&-"
+    result = subprocess.run(["sh", "-c", program], stderr=subprocess.PIPE, text=True)
+    assert (result.returncode, result.stderr) == (0, "")

@@ -1,8 +1,10 @@
 """A Run: its arrays, derived numbers, Dataset, file and words, on synthetic motion."""
 
+import errno
 import json
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ from synthetic import arrays, synthetic_run
 
 from poinsot.errors import PoinsotError
 from poinsot.run import VARIABLES, Run, Stats, load_run
+
+RUN = import_module("poinsot.run")
 
 
 @pytest.mark.parametrize("joint_coordinates", [1, 3])
@@ -98,6 +102,35 @@ def test_mistaken_paths_are_named(tmp_path):
         synthetic_run().save(tmp_path / "nowhere" / "run.nc")
     with pytest.raises(PoinsotError, match="is a folder"):
         synthetic_run().save(tmp_path)
+    with pytest.raises(PoinsotError, match="it is a folder; give the path of a file that"):
+        load_run(tmp_path)
+
+
+def test_what_cannot_be_written_is_said_and_leaves_nothing(tmp_path, monkeypatch):
+    run = synthetic_run()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "no space")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RUN, "_fill", full)
+        with pytest.raises(PoinsotError, match=r"run.nc: it cannot be written \(No space left on device"):
+            run.save(tmp_path / "run.nc")
+        patch.setattr("matplotlib.figure.Figure.savefig", full)
+        with pytest.raises(PoinsotError, match=r"run.png: it cannot be written \(No space left on device"):
+            run.plot(tmp_path / "run.png")
+        patch.setattr(RUN.os, "access", lambda *_: False)
+        with pytest.raises(PoinsotError, match="is not writable; choose another path"):
+            run.save(tmp_path / "run.nc")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_with_foreign_attributes_is_not_a_run(tmp_path):
+    data = synthetic_run().data
+    data.attrs["stats"] = "3"
+    data.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+    with pytest.raises(PoinsotError, match="not a file of a Poinsot run"):
+        load_run(tmp_path / "run.nc")
 
 
 def test_the_summary_says_what_with_what_at_what_cost_and_how_exactly():

@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -357,6 +358,31 @@ def test_a_load_without_a_value_at_the_start_is_an_error(stepping):
     run = check_failure(caught, "the accelerations are not finite; look for a load that is not finite")
     assert run.time.tolist() == [0.0]
     assert run.stats.steps == 0
+
+
+def test_what_is_welded_to_the_ground_rests():
+    model = ps.Model("post")
+    model.body("post", ps.Inertia.box(mass=2.0, size=(0.1, 0.1, 1.0)), (1.0, 0.0, 0.0))
+    model.fixed("foot", model.ground, "post", at=(0.0, 0.0, 0.0))
+    model.force("wind", "post", force=("t", 0.0, 0.0))
+    run = ps.simulate(model, 2.0, output_step=1.0)
+    assert (run.arrays["position"] == (1.0, 0.0, 0.0)).all()
+    np.testing.assert_allclose(run.arrays["reaction_force"][:, 0], [(-t, 0.0, 19.62) for t in (0, 1, 2)], atol=1e-12)
+    np.testing.assert_allclose(run.arrays["reaction_torque"][:, 0], [(0.0, -19.62, 0.0)] * 3, atol=1e-12)
+
+
+@pytest.mark.parametrize("atol", [1e-300, 5e-324])
+def test_a_tolerance_that_overflows_is_an_error(atol):
+    with pytest.raises(ps.SimulationError, match="larger rtol and atol"):
+        ps.simulate(ps.case("double-pendulum"), 0.1, rtol=1e-6, atol=atol)
+
+
+def test_a_run_recorded_in_parts_is_the_same(monkeypatch):
+    whole = ps.simulate(ps.case("three-axis-table"), 0.1, step=0.01)
+    monkeypatch.setattr(sys.modules["poinsot.simulate"], "PART_ROWS", 16)
+    parts = ps.simulate(ps.case("three-axis-table"), 0.1, step=0.01)
+    for name, values in whole.arrays.items():
+        np.testing.assert_array_equal(parts.arrays[name], values)
 
 
 def test_tolerances_below_rounding_end():

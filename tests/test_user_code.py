@@ -93,6 +93,21 @@ def test_functions_made_in_a_loop_are_different_functions():
     assert found == [[1.0, 10.0, 0.0], [2.0, 20.0, 0.0], [3.0, 30.0, 0.0]]
 
 
+STRENGTHS = (1.0,)
+
+
+def test_what_an_inner_function_reads_counts(monkeypatch):
+    def push(t):
+        total = 0.0 * t
+        for strength in [2.0 * STRENGTHS[0] for _ in range(2)]:
+            total += strength
+        return total
+
+    assert final_velocity(force=(push, 0.0, 0.0))[0] == 4.0
+    monkeypatch.setitem(globals(), "STRENGTHS", (3.0,))
+    assert final_velocity(force=(push, 0.0, 0.0))[0] == 12.0
+
+
 STRENGTH = 1.0
 TABLE = np.array([1.0, 2.0])
 

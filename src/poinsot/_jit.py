@@ -118,8 +118,8 @@ class _KernelFile(IndexDataCacheFile):
         super().save(key, (self._source_stamp, key, data))
 
     def load(self, key: Any) -> Any:
-        stamp, found, data = super().load(key) or (None, None, None)
-        return data if (stamp, found) == (self._source_stamp, key) else None
+        entry = super().load(key)
+        return entry[2] if entry is not None and entry[:2] == (self._source_stamp, key) else None
 
 
 class _KernelCache(FunctionCache):

@@ -46,12 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # The process is this one command. Collecting garbage while libraries are imported takes 0.2 s of it, and
     # unloading the compiled kernels one by one at its end 0.4 s: neither has anything to give back.
     gc.set_threshold(100_000)
+    # A closed stream is None in Python.
+    sys.stdout, sys.stderr = (stream or open(os.devnull, "w") for stream in (sys.stdout, sys.stderr))
     status = _status(None)
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except BrokenPipeError:
-        status = 1
+    except OSError as failure:
+        status = _not_printed(failure)
     os._exit(status)
 
 
@@ -66,9 +68,18 @@ def _status(arguments: Sequence[str] | None) -> int:
     except PoinsotError as mistake:
         _say(str(mistake))
         return 2
+    except OSError as failure:
+        return _not_printed(failure)
     if status == INTERRUPTED:
         _say("interrupted")
     return status
+
+
+def _not_printed(failure: OSError) -> int:
+    """Say that the output cannot be written, unless nobody reads it any more; files have errors of their own."""
+    if not isinstance(failure, BrokenPipeError):
+        _say(f"the output cannot be written: {failure.strerror or failure}")
+    return 1
 
 
 @app.callback(invoke_without_command=True)
@@ -102,9 +113,11 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Simulate a model, write its results and a plot, and say how it went."""
+    case = find(model)
     data_path = writable(out or f"{model}.nc")
     plot_path = None if no_plot else writable(plot or data_path.with_suffix(".png"), PLOT_ENDINGS)
-    case = find(model)
+    if plot_path == data_path:
+        raise PoinsotError(f"{data_path}: the data and the plot cannot be one file; give --plot, or another --out")
     built = case.model()
     given = {"step": step, "rtol": rtol, "atol": atol, "formulation": formulation, "method": method}
     settings = _settings(built, {**given, "t_end": t_end, "output_step": output_step})

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -184,7 +185,8 @@ class Run:
         target = None if path is None else writable(path, PLOT_ENDINGS)
         figure = overview(self.model_name, self.time, self.bodies, self.arrays, self.energy_change, self.settings)
         if target is not None:
-            figure.savefig(target)
+            with _writing(target):
+                figure.savefig(target)
         return figure
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -194,12 +196,13 @@ class Run:
         target = writable(path)
         # A file that appears under its own name is complete, whatever interrupts the writing.
         unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-        try:
-            with h5netcdf.File(unfinished, "w") as file:
-                _fill(file, self._coordinates(), self.arrays, self._file_attributes())
-            unfinished.replace(target)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with _writing(target):
+            try:
+                with h5netcdf.File(unfinished, "w") as file:
+                    _fill(file, self._coordinates(), self.arrays, self._file_attributes())
+                unfinished.replace(target)
+            finally:
+                unfinished.unlink(missing_ok=True)
         return target
 
     def _coordinates(self) -> dict[str, NDArray[Any]]:
@@ -224,7 +227,8 @@ def load_run(path: str | os.PathLike[str]) -> Run:
     import h5netcdf
 
     if not Path(path).is_file():
-        raise PoinsotError(f"{path}: there is no such file; give the path of a file that run.save() wrote")
+        what = "it is a folder" if Path(path).is_dir() else "there is no such file"
+        raise PoinsotError(f"{path}: {what}; give the path of a file that run.save() wrote")
     try:
         with h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
             settings, stats = json.loads(str(file.attrs["settings"])), json.loads(str(file.attrs["stats"]))
@@ -237,7 +241,7 @@ def load_run(path: str | os.PathLike[str]) -> Run:
                 settings=settings,
                 stats=Stats(**{f.name: stats[f.name] for f in fields(Stats)}),
             )
-    except (OSError, KeyError, json.JSONDecodeError) as error:
+    except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
         raise PoinsotError(f"{path}: not a file of a Poinsot run ({error}); give one that run.save() wrote") from error
 
 
@@ -304,6 +308,18 @@ def writable(path: str | os.PathLike[str], endings: Sequence[str] = ()) -> Path:
         raise PoinsotError(f"{target}: the folder {target.parent} does not exist; create it or choose another path")
     if target.is_dir():
         raise PoinsotError(f"{target} is a folder; give the path of a file")
+    if not os.access(target.parent, os.W_OK):
+        raise PoinsotError(f"{target}: the folder {target.parent} is not writable; choose another path")
     if endings and target.suffix.lower() not in endings:
         raise PoinsotError(f"{target}: the name must end in {' or '.join(endings)}, which says how to write it")
     return target
+
+
+@contextmanager
+def _writing(target: Path) -> Generator[None]:
+    """Say in one sentence why a file could not be written: permissions, a full disk."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise PoinsotError(f"{target}: it cannot be written ({reason}); choose another path") from error

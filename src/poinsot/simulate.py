@@ -26,6 +26,8 @@ RTOL, ATOL = 1e-9, 1e-12
 STABILIZE = ("projection", "none")
 # More instants than this are a mistake, which would fill the memory before it shows.
 MOST_OUTPUTS = 100_000_000
+# Rows of bodies and joints that are reported at once: some ten megabytes.
+PART_ROWS = 1 << 17
 
 
 def simulate(
@@ -107,7 +109,20 @@ def simulate(
 
 
 def _recorded(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Array]:
-    """Everything that a Run holds, from the states at some times."""
+    """Everything that a Run holds, from the states at some times; in parts, so that little is in memory twice."""
+    arrays: dict[str, Array] = {}
+    instants = 1 + PART_ROWS // (len(problem.mechanism.bodies) + len(problem.mechanism.joints))
+    for first in range(0, max(len(times), 1), instants):
+        here = slice(first, first + instants)
+        for name, values in _recorded_part(problem, times[here], states[here]).items():
+            if name not in arrays:
+                arrays[name] = np.empty((len(times), *values.shape[1:]))
+            arrays[name][here] = values
+    return arrays
+
+
+def _recorded_part(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Array]:
+    """Everything that a Run holds, out of the tables that a kernel fills."""
     mechanism, n = problem.mechanism, len(times)
     bodies = np.zeros((n, len(mechanism.bodies), t.BODY_REPORT_COLUMNS))
     joints = np.zeros((n, len(mechanism.joints), t.JOINT_REPORT_COLUMNS))
@@ -148,7 +163,7 @@ def _coordinates(values: Array, counts: Array) -> Array:
 @contextmanager
 def _announced() -> Generator[None]:
     """Say on standard error what takes so long, where kernels are compiled."""
-    message = "poinsot compiles its kernels for this machine; this happens once"
+    message = "poinsot compiles kernels for this machine, and keeps them for later runs"
     timer = threading.Timer(1.5, lambda: print(message, file=sys.stderr, flush=True))
     timer.daemon = True
     timer.start()

@@ -409,6 +409,10 @@ MISTAKES = {
         'damper "new": joint "weld" is fixed and has no coordinate to damp; give a joint that moves',
     ),
     "damper negative": (lambda m: m.damper("new", "hinge", damping=-1.0), 'damper "new": damping -1 is negative'),
+    "damper of two numbers on a hinge": (
+        lambda m: m.damper("new", "hinge", damping=(1.0, 2.0)),
+        'damper "new": damping (1, 2) has 2 numbers; give 1 number',
+    ),
     "damper missing": (lambda m: m.damper("new", "ball"), 'damper "new": damping is missing; give 0 or more newton'),
     "damper of two": (
         lambda m: m.damper("new", "ball", damping=(1.0, 2.0)),
@@ -536,7 +540,7 @@ MISTAKES = {
     "load that is a generator": (lambda m: load(generator), 'load "generator": it is a coroutine or a generator'),
     "not a law": (
         lambda m: m.load("new", lambda t, body: None, "upper"),
-        "is not a load law; decorate the Python function with @ps.load",
+        'load "new": function <lambda> is not a load law; decorate the Python function with @ps.load',
     ),
     "load without bodies": (
         lambda m: m.load("new", drag, coefficient=1.0),

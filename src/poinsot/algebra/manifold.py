@@ -100,7 +100,8 @@ def normalise(blocks, state):
 
 
 @kernel
-def _larger(largest, x):
+def larger(largest, x):
+    """The larger of a bound and |x|; NaN wins. For float64 only."""
     size = absolute(x)
     return size if size > largest or size != size else largest
 
@@ -115,9 +116,9 @@ def departure(blocks, state):
     for b in range(blocks.shape[0]):
         s = blocks[b, STATE]
         if blocks[b, KIND] == QUATERNION:
-            largest = _larger(largest, sqrt(quaternion.squared_norm(column4(state, s, 0))) - 1.0)
+            largest = larger(largest, sqrt(quaternion.squared_norm(column4(state, s, 0))) - 1.0)
         elif blocks[b, KIND] == ROTATION:
             R = column9(state, s, 0)
             for entry in matrix.symmetric_sub(matrix.transposed_product_symmetric(R, R), matrix.SYMMETRIC_IDENTITY):
-                largest = _larger(largest, entry)
+                largest = larger(largest, entry)
     return largest

@@ -284,7 +284,7 @@ def accelerate(links, frames, n, state, work, rate):
         kind, j, v, row = links[i, KIND], links[i, PARENT], links[i, RATE], links[i, MOTION]
         turned, r, w = get9(work, i, R), get3(work, i, OFFSET), get3(work, j, OMEGA)
         alpha = get3(work, j, ALPHA)
-        carried = add(get3(work, j, ORIGIN_ACCELERATION), add(cross(alpha, r), cross(w, cross(w, r))))
+        carried = add(add(get3(work, j, ORIGIN_ACCELERATION), cross(w, cross(w, r))), cross(alpha, r))
         own = get3(work, i, OMEGA)
         if kind == SPHERICAL:
             a, spin, e = transposed_times(turned, carried), column3(state, v, 0), transposed_times(turned, alpha)
@@ -293,11 +293,14 @@ def accelerate(links, frames, n, state, work, rate):
             put_column3(rate, row, 0, spin)
             put_column3(rate, n + row, 0, sub(sub(alpha, e), cross(own, spin)))
         elif kind == REVOLUTE:
-            a, speed, e = transposed_times(turned, carried), state[v, 0], transposed_times(turned, alpha)
-            e = (e[0] + own[1] * speed, e[1] - own[0] * speed, e[2])
-            p = (work[i, A + 4], work[i, A + 5], work[i, A + 2])
-            x = work[i, GAIN + 1] - work[i, GAIN] * (dot(p, e) + dot(get3(work, i, B + 6), a))
-            alpha = (e[0], e[1], e[2] + x)
+            d, speed = work[i, GAIN], state[v, 0]
+            p = (d * work[i, A + 4], d * work[i, A + 5], d * work[i, A + 2])
+            # Here p and v are turned, not the accelerations: these come last, and every link waits for the one before.
+            y, z = times(turned, p), times(turned, scale(d, get3(work, i, B + 6)))
+            across = (own[1] * speed, -own[0] * speed)
+            x = (work[i, GAIN + 1] - (p[0] * across[0] + p[1] * across[1])) - (dot(y, alpha) + dot(z, carried))
+            a, e = transposed_times(turned, carried), transposed_times(turned, alpha)
+            alpha = (e[0] + across[0], e[1] + across[1], e[2] + x)
             rate[row, 0], rate[n + row, 0] = speed, x
         elif kind == ONE_AXIS:
             a, speed, e = transposed_times(turned, carried), state[v, 0], transposed_times(turned, alpha)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numba import float64, types
-from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from poinsot._jit import address, constants, kernel
@@ -83,7 +82,7 @@ def compiled_address(where: str, function: Callable[..., Any] | None, signature:
     """The address of what a user wrote in Python, compiled, or the reason why it cannot be."""
     try:
         return address(_user_kernel(function, len(signature.args)), signature)
-    except (NumbaError, TypeError) as error:
+    except Exception as error:  # Numba runs what it folds, so that anything may come out of a user's text
         plain = re.sub(r"\x1b\[\d*m", "", str(error))  # Numba colours its messages
         reason = next((line.strip() for line in plain.splitlines()[1:] if line.strip()), plain).rstrip(".")
         raise PoinsotError(

@@ -43,7 +43,7 @@ def initial_velocities(layout: Layout) -> Array:
         body, i, j = branch.child, layout.row[branch.child.name], layout.row[branch.parent.name]
         w, arm = motion[j][:3], body.position - centers[j]
         carried = np.concatenate((w, motion[j][3:] + np.cross(w, arm)))
-        own, columns = own_motions(layout, body)
+        own, columns = own_motions(layout, body, j)
         target, given = asked_of(body, carried)
         fastest = max(fastest, float(np.abs(target[given]).max(initial=0.0)))
         rows = np.full(6, True) if layout.mechanism.links[i, t.KIND] == t.FREE else given
@@ -64,14 +64,13 @@ def asked_of(body: Body, carried: Array) -> tuple[Array, NDArray[np.bool_]]:
     return target, given
 
 
-def own_motions(layout: Layout, body: Body) -> tuple[list[int], Array]:
-    """The velocities of the links of a body's joint, and the body's motion per unit of each."""
+def own_motions(layout: Layout, body: Body, parent: int) -> tuple[list[int], Array]:
+    """The velocities of the links between a body and its parent's, and the body's motion per unit of each."""
     links, frames = layout.mechanism.links, layout.mechanism.frames
-    carriers = set(layout.row.values())
     own: list[int] = []
     columns: list[Array] = []
     i = layout.row[body.name]
-    while True:
+    while i != parent:
         kind, W, arm = links[i, t.KIND], layout.start_axes[i], body.position - layout.start_origins[i]
         if kind in (t.REVOLUTE, t.ONE_AXIS):
             z = W[:, 2]
@@ -84,8 +83,7 @@ def own_motions(layout: Layout, body: Body) -> tuple[list[int], Array]:
             columns.extend(np.concatenate((np.zeros(3), axis)) for axis in axes.T)
         own.extend(range(links[i, t.MOTION], links[i, t.MOTION] + t.DEGREES_OF_FREEDOM[kind]))
         i = links[i, t.PARENT]
-        if i in carriers:
-            return own, np.array(columns).reshape(-1, 6).T
+    return own, np.array(columns).reshape(-1, 6).T
 
 
 def _solved_together(layout: Layout, rates: Array, fastest: float) -> Array:
@@ -96,7 +94,7 @@ def _solved_together(layout: Layout, rates: Array, fastest: float) -> Array:
     for branch in layout.topology.branches:
         body, J = branch.child, jacobians[branch.parent.name].copy()
         J[3:] += np.cross(J[:3].T, body.position - positions[branch.parent.name]).T
-        own, columns = own_motions(layout, body)
+        own, columns = own_motions(layout, body, layout.row[branch.parent.name])
         J[:, own] = columns
         jacobians[body.name], positions[body.name] = J, body.position
         target, given = asked_of(body, np.zeros(6))

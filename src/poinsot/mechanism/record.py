@@ -3,9 +3,9 @@
 from numba import types
 
 from poinsot._jit import kernel, pointer_call, routine
-from poinsot.algebra.manifold import departure
+from poinsot.algebra.manifold import departure, larger
 from poinsot.mechanism.energy import put_energies
-from poinsot.mechanism.residuals import joint_residuals, larger
+from poinsot.mechanism.residuals import joint_residuals
 from poinsot.mechanism.tables import POSITION_ERROR, ROTATION_ERROR, TOTAL_COLUMNS, VELOCITY_ERROR
 
 _call = pointer_call(lambda *arguments: types.void(*arguments))

@@ -5,6 +5,7 @@ turned, u and w are the velocities of both. Every kind of joint leaves some of t
 """
 
 from poinsot._jit import kernel
+from poinsot.algebra.manifold import larger
 from poinsot.algebra.matrix import product, times, transposed_product, transposed_times
 from poinsot.algebra.memory import get3, get9
 from poinsot.algebra.vector import add, cross, dot, sub
@@ -24,16 +25,9 @@ from poinsot.mechanism.tables import (
     START_READING,
     VELOCITY,
 )
-from poinsot.scalars import absolute
 
+# Places in tables.JOINT_KINDS.
 FIXED, REVOLUTE, PRISMATIC, CYLINDRICAL, UNIVERSAL, SPHERICAL, PLANAR, SCREW, FREE = range(9)
-
-
-@kernel
-def larger(largest, x):
-    """The larger of a bound and |x|; NaN wins."""
-    size = absolute(x)
-    return size if size > largest or size != size else largest
 
 
 @kernel

@@ -95,7 +95,8 @@ def advance(system, method, memory, output, clock, counts, limit):
             return NOT_FINITE
         if not (sound and error <= 1.0):
             counts[REJECTED] += 1
-            factor = max(SHRINK, SAFETY * error ** (-1.0 / (method.error_order + 1))) if sound else SHRINK
+            measured = sound and error < math.inf
+            factor = max(SHRINK, SAFETY * error ** (-1.0 / (method.error_order + 1))) if measured else SHRINK
             clock[NEXT_STEP] = factor * h
             continue
         copy(memory.stage_rates, memory.rates)
@@ -183,8 +184,8 @@ def finite(view):
 @kernel
 def error_norm(errors, memory, h, rtol, atol):
     """The estimated error of a step over its tolerance; two estimates are combined as in II.10."""
-    first, second, n = 0.0, 0.0, memory.state.shape[0]
-    for i in range(n):
+    first, second, n = 0.0, 0.0, max(memory.state.shape[0], 1)  # what is welded to the ground has no state
+    for i in range(memory.state.shape[0]):
         scale = atol + rtol * max(abs(memory.state[i, 0]), abs(memory.new[i, 0]))
         for e in range(errors.shape[0]):
             total = 0.0
@@ -239,7 +240,7 @@ def record_step(system, method, memory, output, clock, counts, h, end):
     if asked.shape[0] == 0:
         store(output, stored, end, memory.new)
         stored += 1
-    elif stored < asked.shape[0] and asked[stored] <= end + 1e-10 * h:
+    while stored < asked.shape[0] and asked[stored] <= end + 1e-10 * h:
         store(output, stored, asked[stored], memory.new)
         stored += 1
     counts[STORED] = stored

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -74,6 +75,7 @@ class RungeKutta:
             failure=_FAILURES.get(status),
         )
 
+    @np.errstate(over="ignore", invalid="ignore")  # a slope beyond all tolerances makes a step of no length
     def _first_step(self, s: _Stepping, controls: Controls) -> int:
         """Rates at the start and, for adaptive steps, the first step (Hairer, Nørsett, Wanner, II.4)."""
         memory = s.memory
@@ -86,7 +88,7 @@ class RungeKutta:
         scale = controls.atol + controls.rtol * np.abs(memory.state)
         slope = memory.slope.copy()
         size, steepness = _mean_square(memory.state / scale), _mean_square(slope / scale)
-        h = 1e-6 if size < 1e-5 or steepness < 1e-5 else 0.01 * size / steepness
+        h = 0.01 * size / steepness if size >= 1e-5 and 1e-5 <= steepness < np.inf else 1e-6
         h = min(h, controls.t_end)
         explicit.slope_at(s.system, h, memory.state + h * slope, memory.stage_rates, memory.slope)
         s.counts[explicit.EVALUATIONS] += 1
@@ -131,7 +133,7 @@ _FAILURES = {
 
 
 def _mean_square(vector: Array) -> float:
-    return float(np.sqrt(np.mean(vector**2)))
+    return float(np.hypot.reduce(vector.ravel())) / math.sqrt(max(vector.size, 1))  # squares alone may overflow
 
 
 def _memory(problem: ManifoldODE, stages: int) -> explicit.Memory:

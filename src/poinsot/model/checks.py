@@ -10,6 +10,7 @@ import math
 import reprlib
 from collections.abc import Iterable
 from numbers import Real
+from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
@@ -36,6 +37,8 @@ def show(value: object) -> str:
     if isinstance(value, tuple | list):
         items = cast("list[object]", value)
         return f"({', '.join(show(item) for item in items[:9])}{', ...' if len(items) > 9 else ''})"
+    if isinstance(value, FunctionType):
+        return f"function {value.__name__}"
     return reprlib.repr(value)
 
 
@@ -88,7 +91,7 @@ def not_negative(where: str, what: str, value: object, unit: str) -> float:
 
 def numbers(where: str, what: str, value: object, count: int) -> list[float]:
     """Check a sequence of `count` finite numbers."""
-    remedy = f"give {count} numbers"
+    remedy = f"give {count} number{'s' * (count != 1)}"
     if shape(value) == ():
         raise PoinsotError(f"{where}: {what} {show(value)} is not a vector; {remedy}")
     # An array of any library gives plain numbers this way.
