@@ -118,12 +118,14 @@ def main() -> None:
         single[name] = row["one"]
         assert row["lanes"] < 1e-9, f"{name}: lanes differ by {row['lanes']:.1e}"
         line = f"{name:14s}{row['one']:8.2f}{row['pack']:8.3f}{row['derivatives']:10.2f}"
+        residual = f"{row['residual']:10.0e}"
         if "pinocchio" in row:
             asked = next(value for kind, value in ASKED.items() if kind in name)
             ratios = f"{row['pinocchio'] / row['one']:.1f} / {row['pinocchio'] / row['pack']:.1f}"
             line += f"{row['pinocchio']:11.2f}{ratios:>14s}{asked[0]:>6d}/{asked[1]}"
-            line += f"{row['residual']:10.0e}{row['their residual']:9.0e}{row['by their rnea']:9.0e}"
-        print(line)
+            print(line + residual + f"{row['their residual']:9.0e}{row['by their rnea']:9.0e}")
+        else:
+            print(line + " " * 34 + residual)
     print(f"256 links cost {single['256 spherical'] / single['64 spherical']:.2f} times 64 (asked: at most 4.4)")
 
 
