@@ -104,7 +104,7 @@ def test_a_step_displaces_tolerances_and_they_a_step(command, simulated):
         (["run"], "MODEL"),
         (["run", "double-pendulum", "--t-end", "long"], "--t-end"),
         (["run", "double-pendulum", "--t-end", "-1"], "t_end"),
-        (["run", "double-pendulum", "--method", "rk5"], "rk4"),
+        (["run", "double-pendulum", "--method", "rk3"], "rk4"),
         (["run", "double-pendulum", "--formulation", "recursiv"], "recursive"),
         (["run", "double-pendulum", "--out", "nowhere/a.nc"], "does not exist"),
         (["run", "double-pendulum", "--plot", "a.gif"], ".png"),

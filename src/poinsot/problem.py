@@ -1,15 +1,17 @@
-"""The kinds of problem that formulations pose and methods accept."""
+"""The kinds of problem that formulations pose and methods accept, and what a method is told and gives back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.errors import PoinsotError, unknown
 from poinsot.mechanism.build import Layout
+from poinsot.model import checks
 
 Array = NDArray[np.float64]
 
@@ -20,7 +22,7 @@ class ManifoldODE:
 
     `rates` is the address of a kernel (mechanism, t, state, work, rate) that writes the velocity in the algebra;
     `report` is that of (mechanism, state, work, bodies, joints), which writes what a Run records of the state for which
-    `rates` was called last.
+    `rates` was called last. `derived` compiles the rates for Duals, for methods that need Jacobians.
     """
 
     layout: Layout
@@ -32,6 +34,59 @@ class ManifoldODE:
     work: Array
     rates: int
     report: int
+    derived: Callable[[], Derived]
+
+
+@dataclass(frozen=True)
+class SecondOrderODE(ManifoldODE):
+    """Equations of motion q' = q v, v' = a(t, q, v): the last half of the rates belongs to a block of reals, v.
+
+    The first half of the rates is v itself.
+    """
+
+
+@dataclass(frozen=True)
+class SecondOrderDAE:
+    """Constrained equations of motion M a = f - Bᵀ λ, Φ(t, q) = 0, with q' = q v and v' = a.
+
+    The state is that of a SecondOrderODE. `residual` is the address of a kernel (mechanism, t, state, a, λ, work, out)
+    that writes, one below the other, M a - f + Bᵀ λ, Φ, Φ' = B v + Φ_t and Φ''. `report` is called after it.
+    """
+
+    layout: Layout
+    mechanism: Any
+    blocks: NDArray[np.int64]
+    n_states: int
+    n_rates: int
+    n_constraints: int
+    initial: Array
+    work: Array
+    residual: int
+    report: int
+    derived: Callable[[], Derived]
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What a problem's kernel needs to be called with Duals: its own address, and tables that carry derivatives."""
+
+    call: int
+    mechanism: Any
+    work: Any
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Functions of time and state whose zeros are events.
+
+    A direction of 1 means rising values only, -1 falling ones, 0 both. A terminal event ends the motion; at one that
+    restarts it, a step ends and the next begins just behind.
+    """
+
+    values: Callable[[float, Array], Array]
+    directions: NDArray[np.int64]
+    terminal: NDArray[np.bool_]
+    restarts: NDArray[np.bool_]
 
 
 @dataclass
@@ -44,7 +99,17 @@ class Controls:
     atol: float
     outputs: Array | None
     project: bool
+    watch: Watch | None = None
     progress: Callable[[float], None] | None = None
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """An event that happened: its place among those watched, when, and in which state."""
+
+    event: int
+    time: float
+    state: Array
 
 
 @dataclass(frozen=True)
@@ -53,10 +118,44 @@ class Solution:
 
     times: Array
     states: Array
-    steps: int
-    evaluations: int
-    rejected: int
+    counts: Mapping[str, int]
+    occurrences: tuple[Occurrence, ...] = ()
     failure: str | None = None
+
+
+@dataclass(frozen=True)
+class Option:
+    """Something that a user may choose of a method or formulation: its default, what it means, what it may be."""
+
+    default: Any
+    meaning: str
+    words: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+
+    def checked(self, where: str, name: str, value: Any) -> Any:
+        """The value as the method reads it; an error where it is none of those allowed."""
+        if isinstance(self.default, bool):
+            if not isinstance(value, bool | np.bool_):
+                raise PoinsotError(f"{where}: {name} {checks.show(value)} is neither True nor False")
+            return bool(value)
+        if self.words:
+            if value not in self.words:
+                raise PoinsotError(f"{where}: {unknown(name, value, self.words)}")
+            return value
+        if value is None and self.default is None:
+            return None
+        number = checks.number(where, name, value, f"give a number{self.range}")
+        if (self.least is not None and number < self.least) or (self.most is not None and number > self.most):
+            raise PoinsotError(f"{where}: {name} {number:g} is out of range; give a number{self.range}")
+        return int(number) if isinstance(self.default, int) else number
+
+    @property
+    def range(self) -> str:
+        """The allowed numbers in words, with a blank before."""
+        if self.least is None:
+            return ""
+        return f" of at least {self.least:g}" if self.most is None else f" from {self.least:g} to {self.most:g}"
 
 
 class AbstractMethod(Protocol):
@@ -87,13 +186,27 @@ class AbstractMethod(Protocol):
         """The kinds of problem that it solves."""
         ...
 
-    def compile(self, problem: Any) -> None:
-        """Compile, or load, all that `solve` runs."""
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """What may be chosen of it."""
         ...
 
-    def solve(self, problem: Any, controls: Controls) -> Solution:
+    def prepare(self, problem: Any, chosen: Mapping[str, Any]) -> Stepper:
+        """Compile, or load, all that solving the problem runs; `chosen` holds a value for each option."""
+        ...
+
+
+class Stepper(Protocol):
+    """A method that has been prepared for a problem."""
+
+    def solve(self, controls: Controls) -> Solution:
         """Step the problem from t = 0 to the end."""
         ...
+
+
+def accepts(method: AbstractMethod, kind: type) -> bool:
+    """Whether a method solves problems of a kind."""
+    return issubclass(kind, method.accepts)
 
 
 @dataclass(frozen=True)
@@ -104,3 +217,4 @@ class Formulation:
     title: str
     poses: type
     pose: Callable[[Layout], Any]
+    options: Mapping[str, Option] = field(default_factory=dict[str, Option])

@@ -63,13 +63,18 @@ _COORDINATE_ATTRIBUTES = {
 
 @dataclass(frozen=True)
 class Stats:
-    """What the solution cost: counts of the time loop, and wall-clock seconds without and for compiling."""
+    """What the solution cost: counts of the time loop, and wall-clock seconds without and for compiling.
+
+    Implicit methods count the iterations for their stages; `newton_steps` is in how many steps these were Newton's,
+    with so many factorizations, and not fixed-point ones.
+    """
 
     steps: int = 0
     evaluations: int = 0
     rejected: int = 0
     iterations: int = 0
     factorizations: int = 0
+    newton_steps: int = 0
     seconds: float = 0.0
     compile_seconds: float = 0.0
 
@@ -239,7 +244,7 @@ def load_run(path: str | os.PathLike[str]) -> Run:
                 joints=[str(name) for name in file.variables["joint"][...]],
                 model_name=str(file.attrs["title"]),
                 settings=settings,
-                stats=Stats(**{f.name: stats[f.name] for f in fields(Stats)}),
+                stats=Stats(**{f.name: stats[f.name] for f in fields(Stats) if f.name in stats}),
             )
     except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
         raise PoinsotError(f"{path}: not a file of a Poinsot run ({error}); give one that run.save() wrote") from error

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from poinsot.errors import PoinsotError, SimulationError, unknown
+from poinsot.errors import PoinsotError, SimulationError, nearest, unknown
+from poinsot.events import ending, watch, watched_events
 from poinsot.formulations import formulations
-from poinsot.mechanism import tables as t
 from poinsot.mechanism.build import build
-from poinsot.mechanism.record import record
 from poinsot.methods import methods
 from poinsot.model import Model, Spring, TorsionSpring, checks
-from poinsot.problem import AbstractMethod, Array, Controls, Formulation, ManifoldODE
+from poinsot.problem import AbstractMethod, Array, Controls, Formulation, accepts
+from poinsot.recording import recorded
 from poinsot.run import Run, Stats
 
 # Where a user gives no tolerance: far below what a plot shows, far above rounding.
@@ -26,8 +26,6 @@ RTOL, ATOL = 1e-9, 1e-12
 STABILIZE = ("projection", "none")
 # More instants than this are a mistake, which would fill the memory before it shows.
 MOST_OUTPUTS = 100_000_000
-# Rows of bodies and joints that are reported at once: some ten megabytes.
-PART_ROWS = 1 << 17
 
 
 def simulate(
@@ -41,13 +39,16 @@ def simulate(
     method: str | None = None,
     stabilize: str | None = None,
     output_step: float | None = None,
+    events: Any = (),
     progress: bool | Callable[[float], None] = False,
     **options: Any,
 ) -> Run:
     """Simulate a model from t = 0 to `t_end` and return what was recorded.
 
     With `step` the steps are fixed; with `rtol` and `atol` (or neither) an adaptive method chooses them. Results are
-    recorded at multiples of `output_step`, or at every step. `progress` shows a bar, or is called with the time.
+    recorded at multiples of `output_step`, or at every step. `events` are expressions, functions or `ps.Event`s whose
+    zeros are located. `progress` shows a bar, or is called with the time. Further options are the method's own;
+    `poinsot methods` lists them.
     """
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise PoinsotError(f"simulate: {model!r} is not a Model; build one, or take one with ps.case()")
@@ -56,22 +57,22 @@ def simulate(
     controls = _controls(t_end, step, rtol, atol, stabilize, output_step)
     if not (isinstance(progress, bool) or callable(progress)):
         raise PoinsotError(f"simulate: progress {progress!r} is neither True, False nor a function of the time")
-    _refuse(options, chosen, stepper)
+    chosen_options = _options(options, chosen, stepper)
+    watched = watched_events(model, events)
     model.freeze()
     began = time.perf_counter()
     with _announced():
         layout = build(model)
         problem = chosen.pose(layout)
-        stepper.compile(problem)
-        _recorded(problem, np.zeros(0), np.zeros((0, problem.n_states)))
+        prepared = stepper.prepare(problem, chosen_options)
+        recorded(problem, np.zeros(0), np.zeros((0, problem.n_states)))
+        controls.watch = watch(problem, watched)
     ready = time.perf_counter()
     with _progress(progress, controls.t_end) as controls.progress:
-        solution = stepper.solve(problem, controls)
-    arrays = _recorded(problem, solution.times, solution.states)
+        solution = prepared.solve(controls)
+    arrays = recorded(problem, solution.times, solution.states)
     stats = Stats(
-        steps=solution.steps,
-        evaluations=solution.evaluations,
-        rejected=solution.rejected,
+        **solution.counts,
         seconds=time.perf_counter() - ready,
         compile_seconds=ready - began,
     )
@@ -87,6 +88,8 @@ def simulate(
         "gravity": model.gravity.tolist(),
         "degrees_of_freedom": layout.n_velocities,
         "conservative": conservative(model),
+        **{name: value for name, value in chosen_options.items() if name in options},
+        **ending(watched, solution),
     }
     run = Run.assemble(
         time=solution.times,
@@ -106,58 +109,6 @@ def simulate(
             time=reached,
         )
     return run
-
-
-def _recorded(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Array]:
-    """Everything that a Run holds, from the states at some times; in parts, so that little is in memory twice."""
-    arrays: dict[str, Array] = {}
-    instants = 1 + PART_ROWS // (len(problem.mechanism.bodies) + len(problem.mechanism.joints))
-    for first in range(0, max(len(times), 1), instants):
-        here = slice(first, first + instants)
-        for name, values in _recorded_part(problem, times[here], states[here]).items():
-            if name not in arrays:
-                arrays[name] = np.empty((len(times), *values.shape[1:]))
-            arrays[name][here] = values
-    return arrays
-
-
-def _recorded_part(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Array]:
-    """Everything that a Run holds, out of the tables that a kernel fills."""
-    mechanism, n = problem.mechanism, len(times)
-    bodies = np.zeros((n, len(mechanism.bodies), t.BODY_REPORT_COLUMNS))
-    joints = np.zeros((n, len(mechanism.joints), t.JOINT_REPORT_COLUMNS))
-    totals = np.zeros((n, t.TOTAL_COLUMNS))
-    state, rate = np.zeros((problem.n_states, 1)), np.zeros((problem.n_rates, 1))
-    blocks, work = problem.blocks, problem.work
-    record(problem.rates, problem.report, mechanism, blocks, times, states, state, work, rate, bodies, joints, totals)
-    counts = mechanism.joints[:, t.COUNT]
-    return {
-        "position": bodies[:, :, t.POSITION : t.POSITION + 3],
-        "rotation": bodies[:, :, t.ROTATION : t.ROTATION + 9].reshape(n, len(mechanism.bodies), 3, 3),
-        "velocity": bodies[:, :, t.VELOCITY : t.VELOCITY + 3],
-        "angular_velocity": bodies[:, :, t.ANGULAR_VELOCITY : t.ANGULAR_VELOCITY + 3],
-        "acceleration": bodies[:, :, t.ACCELERATION : t.ACCELERATION + 3],
-        "angular_acceleration": bodies[:, :, t.ANGULAR_ACCELERATION : t.ANGULAR_ACCELERATION + 3],
-        "joint_position": _coordinates(joints[:, :, t.JOINT_POSITION : t.JOINT_POSITION + 6], counts),
-        "joint_velocity": _coordinates(joints[:, :, t.JOINT_VELOCITY : t.JOINT_VELOCITY + 6], counts),
-        "reaction_force": joints[:, :, t.REACTION_FORCE : t.REACTION_FORCE + 3],
-        "reaction_torque": joints[:, :, t.REACTION_TORQUE : t.REACTION_TORQUE + 3],
-        "kinetic_energy": totals[:, t.KINETIC_ENERGY],
-        "potential_energy": totals[:, t.POTENTIAL_ENERGY],
-        "energy": totals[:, t.KINETIC_ENERGY] + totals[:, t.POTENTIAL_ENERGY],
-        "linear_momentum": totals[:, t.LINEAR_MOMENTUM : t.LINEAR_MOMENTUM + 3],
-        "angular_momentum": totals[:, t.ANGULAR_MOMENTUM : t.ANGULAR_MOMENTUM + 3],
-        "position_error": totals[:, t.POSITION_ERROR],
-        "velocity_error": totals[:, t.VELOCITY_ERROR],
-        "rotation_error": totals[:, t.ROTATION_ERROR],
-    }
-
-
-def _coordinates(values: Array, counts: Array) -> Array:
-    """(time, joint) where every joint has at most one coordinate, else (time, joint, coordinate) with NaN to spare."""
-    most = int(counts.max(initial=0))
-    values = np.where(np.arange(6) < counts[:, None], values, np.nan)
-    return values[:, :, 0] if most <= 1 else values[:, :, :most]
 
 
 @contextmanager
@@ -211,8 +162,8 @@ def _method(
     if not isinstance(name, str) or name not in known:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise PoinsotError(f"simulate: {unknown('method', name, known)}")
     method = known[name]
-    if formulation.poses not in method.accepts:
-        fitting = ", ".join(other.name for other in known.values() if formulation.poses in other.accepts)
+    if not accepts(method, formulation.poses):
+        fitting = ", ".join(other.name for other in known.values() if accepts(other, formulation.poses))
         raise PoinsotError(
             f'simulate: formulation "{formulation.name}" poses a {formulation.poses.__name__}, but method "{name}" '
             f"accepts {', '.join(kind.__name__ for kind in method.accepts)}; methods that fit: {fitting}"
@@ -274,9 +225,18 @@ def _count(what: str, end: float, step: float) -> int:
     return int(count)
 
 
-def _refuse(options: dict[str, Any], formulation: Formulation, method: AbstractMethod) -> None:
-    for name in options:
-        raise PoinsotError(
-            f'simulate: there is no option "{name}"; '
-            f'formulation "{formulation.name}" and method "{method.name}" have none'
-        )
+def _options(given: dict[str, Any], formulation: Formulation, method: AbstractMethod) -> dict[str, Any]:
+    """The options of formulation and method: those given, checked, and the others at their defaults."""
+    known = {**formulation.options, **method.options}
+    for name in given:
+        if name not in known:
+            have = f"have {', '.join(known)}" if known else "have none"
+            near = nearest(name, known)
+            raise PoinsotError(
+                f'simulate: there is no option "{name}"; {near + " " if near else ""}'
+                f'formulation "{formulation.name}" and method "{method.name}" {have}'
+            )
+    return {
+        name: option.checked("simulate", name, given[name]) if name in given else option.default
+        for name, option in known.items()
+    }

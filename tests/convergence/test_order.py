@@ -9,11 +9,20 @@ from poinsot.methods import methods
 
 ORDERS = {method.name: method.order for method in methods()}
 # Numbers of steps within 2 s of the free body, and 1 s of the chain, between the first asymptotic one and rounding.
-FREE_BODY = {"rk4": (100, 140, 200, 280, 400), "dopri5": (100, 140, 200, 280, 400), "dop853": (25, 32, 40, 50, 64)}
-CHAIN = {"rk4": (800, 1120, 1600, 2240), "dopri5": (1600, 2240, 3200, 4480), "dop853": (120, 150, 180, 210, 250, 300)}
+FREE_BODY = {
+    "rk4": (100, 140, 200, 280, 400), "dopri5": (100, 140, 200, 280, 400), "dop853": (25, 32, 40, 50, 64),
+    "rkmk4": (100, 140, 200, 280, 400), "rkmk5": (100, 140, 200, 280, 400),
+}  # fmt: skip
+CHAIN = {
+    "rk4": (800, 1120, 1600, 2240), "dopri5": (1600, 2240, 3200, 4480), "dop853": (120, 150, 180, 210, 250, 300),
+    "rkmk4": (800, 1120, 1600, 2240), "rkmk5": (1600, 2240, 3200, 4480),
+}  # fmt: skip
 # Lengths of one step from which an interpolant is measured, and the order of its error within a step.
-WITHIN = {"rk4": ((0.02, 0.01, 0.005, 0.0025), 4), "dopri5": ((0.02, 0.015, 0.01, 0.007, 0.005), 5),
-          "dop853": ((0.06, 0.05, 0.04, 0.03, 0.02), 8)}  # fmt: skip
+WITHIN = {
+    "rk4": ((0.02, 0.01, 0.005, 0.0025), 4), "dopri5": ((0.02, 0.015, 0.01, 0.007, 0.005), 5),
+    "dop853": ((0.06, 0.05, 0.04, 0.03, 0.02), 8), "rkmk4": ((0.02, 0.01, 0.005, 0.0025), 4),
+    "rkmk5": ((0.02, 0.015, 0.01, 0.007, 0.005), 5),
+}  # fmt: skip
 TOLERANCES = 10.0 ** -np.arange(5, 13)
 
 every_method = pytest.mark.parametrize("method", ORDERS)

@@ -7,7 +7,6 @@ from scipy.integrate import DOP853 as SCIPY_DOP853
 from scipy.integrate import RK45 as SCIPY_RK45
 from scipy.integrate._ivp import dop853_coefficients
 
-from poinsot.methods import methods
 from poinsot.methods.tableaus import DOP853, DOPRI5, RK4
 
 ALL = pytest.mark.parametrize("tableau", [RK4, DOPRI5, DOP853], ids=["rk4", "dopri5", "dop853"])
@@ -92,9 +91,3 @@ def test_dop853_has_scipys_numbers():
     np.testing.assert_allclose(DOP853.c[12], 1.0, rtol=1e-15)
     np.testing.assert_allclose(DOP853.c[13:], SCIPY_DOP853.C_EXTRA, rtol=1e-15)
     assert dop853_coefficients.D.shape == (4, 16)
-
-
-def test_methods_say_what_their_tableaus_are():
-    found = {method.name: (method.order, method.adaptive) for method in methods()}
-    assert found == {"rk4": (4, False), "dopri5": (5, True), "dop853": (8, True)}
-    assert all(method.title for method in methods())

@@ -64,6 +64,21 @@ def retract(blocks, state, u, out):
 
 
 @kernel
+def displacement(blocks, state, u, out):
+    """out = state exp(u) - state, in which small u lose no digits."""
+    for b in range(blocks.shape[0]):
+        kind, s, v = blocks[b, KIND], blocks[b, STATE], blocks[b, VELOCITY]
+        if kind == REAL:
+            for i in range(blocks[b, SIZE]):
+                out[s + i, 0] = u[v + i, 0]
+        elif kind == QUATERNION:
+            turn = quaternion.exp_minus_one(column3(u, v, 0))
+            put_column4(out, s, 0, quaternion.product(column4(state, s, 0), turn))
+        else:
+            put_column9(out, s, 0, matrix.product(column9(state, s, 0), so3.exp_minus_one(column3(u, v, 0))))
+
+
+@kernel
 def dexp_inv(blocks, u, v, out, order):
     """The rate of the increment u at which state exp(u) has the velocity v: dexp_inv(-u, v) to `order`.
 

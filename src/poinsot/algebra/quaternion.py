@@ -52,6 +52,15 @@ def exp(u):
 
 
 @kernel
+def exp_minus_one(u):
+    """exp(u) - 1, in which small u lose no digits: cos θ/2 - 1 = -2 sin² θ/4."""
+    squared = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
+    _, s = half_sinc(squared)
+    _, quarter = half_sinc(0.25 * squared)
+    return -0.5 * squared * quarter * quarter, s * u[0], s * u[1], s * u[2]
+
+
+@kernel
 def log(q):
     """The rotation vector of q, of any length, with |u| <= π: q and -q give the same."""
     q = upper(q)

@@ -51,6 +51,20 @@ def exp(u):
 
 
 @kernel
+def exp_minus_one(u):
+    """exp(u) - 1, in which small u lose no digits."""
+    c, s = half_sinc(squared_norm(u))
+    x, y, z = s * u[0], s * u[1], s * u[2]
+    xx, yy, zz, xy, xz, yz = 2.0 * x * x, 2.0 * y * y, 2.0 * z * z, 2.0 * x * y, 2.0 * x * z, 2.0 * y * z
+    wx, wy, wz = 2.0 * c * x, 2.0 * c * y, 2.0 * c * z
+    return (
+        -(yy + zz), xy - wz, xz + wy,
+        xy + wz, -(xx + zz), yz - wx,
+        xz - wy, yz + wx, -(xx + yy),
+    )  # fmt: skip
+
+
+@kernel
 def log(R):
     """The rotation vector of R, |u| <= π; by way of the quaternion, which stays accurate up to π."""
     return quaternion.log(quaternion.from_matrix(R))

@@ -12,16 +12,17 @@ from poinsot.algebra import manifold
 from poinsot.errors import PoinsotError
 from poinsot.formulations.elimination import COLUMNS, forward_dynamics, tree_dynamics
 from poinsot.mechanism.build import Layout
+from poinsot.mechanism.build_loads import with_laws_for
 from poinsot.mechanism.dynamics import gather_wrenches
 from poinsot.mechanism.initial import initial_state
 from poinsot.mechanism.kinematics import move_bodies, move_in_world, tree_workspace
 from poinsot.mechanism.loads import apply_loads
 from poinsot.mechanism.report import report_bodies, report_joints
-from poinsot.mechanism.tables import FIXED, FREE, KIND, LOADS_ADDRESS, SPHERICAL
+from poinsot.mechanism.tables import FIXED, FREE, KIND, LOADS_ADDRESS, SPHERICAL, Mechanism
 from poinsot.mechanism.topology import TREE_KINDS
 from poinsot.mechanism.undetermined import refuse_undetermined
-from poinsot.problem import ManifoldODE
-from poinsot.scalars import floats
+from poinsot.problem import Derived, SecondOrderODE
+from poinsot.scalars import Duals, dual, duals, floats
 
 
 @routine
@@ -34,18 +35,15 @@ def report(mechanism, state, work, bodies, joints):
     report_joints(mechanism, state, work, joints)
 
 
-def pose(layout: Layout) -> ManifoldODE:
+def pose(layout: Layout) -> SecondOrderODE:
     """Pose the equations of motion of a tree in joint coordinates."""
     refuse_constraints(layout)
     refuse_undetermined(layout)
     mechanism = layout.mechanism
     table = float64[:, ::1]
-    if len(mechanism.loads):
-        mechanism.sizes[0, LOADS_ADDRESS] = address(apply_loads, types.void(typeof(mechanism), float64, table, table))
-    signature = types.void(typeof(mechanism), float64, table, table, table)
     blocks, n_states, n_rates = state_blocks(layout)
     initial, work = initial_state(layout), tree_workspace(mechanism, COLUMNS, floats)
-    return ManifoldODE(
+    return SecondOrderODE(
         layout,
         mechanism,
         blocks,
@@ -53,9 +51,27 @@ def pose(layout: Layout) -> ManifoldODE:
         n_rates,
         initial,
         work,
-        address(forward_dynamics if len(mechanism.loads) else tree_dynamics, signature),
+        rates_address(mechanism, table),
         address(report, types.void(typeof(mechanism), table, table, table, table)),
+        lambda: derived(layout),
     )
+
+
+def rates_address(mechanism: Mechanism, view: types.Type) -> int:
+    """The address of the rates for views of a type; that of the loads goes into the mechanism's table."""
+    loaded = len(mechanism.loads) > 0
+    if loaded:
+        signature = types.void(typeof(mechanism), float64, view, view)
+        mechanism.sizes[0, LOADS_ADDRESS] = address(apply_loads, signature)
+    signature = types.void(typeof(mechanism), float64, view, view, view)
+    return address(forward_dynamics if loaded else tree_dynamics, signature)
+
+
+def derived(layout: Layout) -> Derived:
+    """The rates for Duals."""
+    mechanism = with_laws_for(dual, layout.model, layout.mechanism)
+    mechanism = mechanism._replace(sizes=mechanism.sizes.copy())
+    return Derived(rates_address(mechanism, duals), mechanism, tree_workspace(mechanism, COLUMNS, Duals))
 
 
 def refuse_constraints(layout: Layout) -> None:

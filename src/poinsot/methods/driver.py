@@ -1,0 +1,212 @@
+"""The road from a prepared method to recorded states: chunks of the compiled loop, events, and what they leave."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba import float64, int64, typeof, types
+from numpy.typing import NDArray
+
+from poinsot._jit import address
+from poinsot.methods import stepping as s
+from poinsot.problem import Array, Controls, Occurrence, Solution, Watch
+
+# Python looks up this often whether to show progress or to stop (seconds).
+LOOK_UP = 0.1
+# Rows of recorded states that are made at once where their number is not known.
+ROWS = 4096
+# How precisely an event is located, in seconds and in units of its time.
+PRECISION = 1e-13
+
+COUNTED = {
+    "steps": s.STEPS,
+    "evaluations": s.EVALUATIONS,
+    "rejected": s.REJECTED,
+    "iterations": s.ITERATIONS,
+    "factorizations": s.FACTORIZATIONS,
+    "newton_steps": s.NEWTON_STEPS,
+}
+FAILURES = {
+    s.NOT_FINITE: "the accelerations are not finite; look for a load that is not finite and for a body without "
+    "inertia, or take a smaller step",
+    s.STEP_TOO_SMALL: "the step that the tolerance asks for is below the resolution of time; look for a load "
+    "that grows without bound or jumps, or give a larger rtol and atol",
+    s.NOT_CONVERGED: "the iteration for the stages does not converge; take a smaller step, or look for a load that "
+    "jumps",
+    s.SINGULAR: "the equations of a step have no unique solution; look for redundant constraints and for a body "
+    "without inertia",
+}
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """A method's three kernels (see methods/stepping.py)."""
+
+    attempt: Callable[..., Any]
+    accept: Callable[..., Any]
+    interpolate: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Control:
+    """How a method controls its steps: the order of its error estimate, PI control's damping, when to keep a step."""
+
+    error_order: int = 0
+    damping: float = 0.3
+    keep: float = 1.0
+
+
+@dataclass
+class Loop:
+    """A method on a problem: what its kernels work on, and the loop that runs them."""
+
+    kernels: Kernels
+    system: s.System
+    method: Any
+    memory: Any
+    control: Control = Control()
+    first_step: Callable[[Loop, Controls], float] | None = None
+    clock: Array = field(default_factory=lambda: np.zeros(s.CLOCK))
+    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(s.COUNTS, np.int64))
+
+    def __post_init__(self) -> None:
+        self.initial = self.memory.state.copy()
+        operands = typeof(self.system), typeof(self.method), typeof(self.memory)
+        signature = types.int64(*operands, float64[::1], int64[::1], float64, float64)
+        self.calls = s.Calls(*(address(kernel, signature) for kernel in vars(self.kernels).values()))
+        s.advance(*self._operands(), self._output(None), self.clock, self.counts, 0)
+        if self.first_step is not None:
+            self.first_step(self, Controls(1.0, None, 1.0, 1.0, None, False))
+
+    def solve(self, controls: Controls) -> Solution:
+        """Step the problem from t = 0 to the end, in chunks between which Python can look up."""
+        self._restart(controls)
+        output, asked = self._output(controls.outputs), controls.outputs is not None
+        kept = [(np.zeros(1), self.initial.T.copy())]
+        found: list[Occurrence] = []
+        status, limit = s.RUNNING, 100
+        with suppress(KeyboardInterrupt):
+            if self.first_step is not None and controls.step is None:
+                self.clock[s.NEXT_STEP] = self.first_step(self, controls)
+            events = None if controls.watch is None else _Events(self, controls.watch)
+            while status in (s.RUNNING, s.FULL, s.WATCH):
+                if status == s.FULL:
+                    kept.append((output.times.copy(), output.states.copy()))
+                    self.counts[s.STORED] = 0
+                elif status == s.WATCH and events is not None:
+                    found += events.within_the_step()
+                began, tried = time.perf_counter(), self._tried()
+                status = s.advance(*self._operands(), output, self.clock, self.counts, limit)
+                elapsed = time.perf_counter() - began
+                if status != s.WATCH:
+                    limit = max(10, int((self._tried() - tried) * min(10.0, LOOK_UP / max(elapsed, 1e-6))))
+                if controls.progress is not None:
+                    controls.progress(float(self.clock[s.TIME]))
+        stored = int(self.counts[s.STORED])
+        kept.append((output.times[:stored], output.states[:stored]))
+        times, states = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+        if asked and status == s.DONE and times[-1] < self.clock[s.END]:  # a terminal event between two outputs
+            times, states = np.append(times, self.clock[s.END]), np.vstack((states, self.memory.state.T))
+        counts = {name: int(self.counts[place]) for name, place in COUNTED.items()}
+        return Solution(times, states, counts, tuple(found), FAILURES.get(status))
+
+    def attempt(self, h: float) -> int:
+        """Attempt a step of another length from the same state."""
+        return s.attempt_again(*self._operands(), self.clock, self.counts, h)
+
+    def _operands(self) -> tuple[Any, ...]:
+        return self.calls, self.system, self.method, self.memory
+
+    def _tried(self) -> int:
+        return int(self.counts[s.STEPS] + self.counts[s.REJECTED])
+
+    def _output(self, asked: Array | None) -> s.Output:
+        times = np.zeros(0) if asked is None else asked[1:]
+        rows = ROWS if asked is None else len(times)
+        return s.Output(times, np.zeros((rows, len(self.initial))), np.zeros(rows))
+
+    def _restart(self, controls: Controls) -> None:
+        for view in self.memory:
+            view[:] = 0.0
+        self.memory.state[:] = self.initial
+        clock, counts = self.clock, self.counts
+        clock[:], counts[:] = 0.0, 0
+        clock[[s.END, s.RTOL, s.ATOL, s.LAST_ERROR]] = controls.t_end, controls.rtol, controls.atol, 1e-4
+        clock[s.FIXED_STEP] = controls.step or 0.0
+        clock[[s.EXPONENT, s.DAMPING, s.KEEP]] = (
+            1.0 / (self.control.error_order + 1),
+            self.control.damping,
+            self.control.keep,
+        )
+        counts[s.NORMALISE], counts[s.FRESH] = controls.project, 1
+        counts[s.WATCHED], counts[s.REASON] = controls.watch is not None, s.STEP_TOO_SMALL
+
+
+class _Events:
+    """What is watched from step to step, and where in a step it changes sign."""
+
+    def __init__(self, loop: Loop, watch: Watch) -> None:
+        self.loop, self.watch = loop, watch
+        self.now = watch.values(0.0, loop.memory.state)
+
+    def within_the_step(self) -> list[Occurrence]:
+        """The events of the step that waits; at one that is terminal or restarts, the step is made to end there."""
+        loop, watch = self.loop, self.watch
+        h, end = float(loop.clock[s.TRIED]), float(loop.clock[s.TRIED_END])
+        then = watch.values(end, loop.memory.new)
+        rising = (self.now < 0.0) & (then >= 0.0) & (watch.directions >= 0)
+        falling = (self.now > 0.0) & (then <= 0.0) & (watch.directions <= 0)
+        crossed = np.flatnonzero(rising | falling)
+        if not crossed.size:
+            self.now = then
+            return []
+        error = float(loop.clock[s.ERROR])
+        found: list[Occurrence] = []
+        ending = math.inf
+        for event, at in sorted(((int(e), self._located(int(e), h)) for e in crossed), key=lambda entry: entry[1]):
+            if at > ending:
+                break
+            loop.attempt(at)
+            found.append(Occurrence(event, float(loop.clock[s.TIME]) + at, loop.memory.new[:, 0].copy()))
+            if watch.terminal[event] or watch.restarts[event]:
+                ending = at
+        if ending < h:
+            self._end_step_at(ending, bool(any(watch.terminal[o.event] for o in found)))
+        else:
+            loop.attempt(h)
+        loop.clock[s.ERROR] = error
+        self.now = watch.values(float(loop.clock[s.TRIED_END]), loop.memory.new)
+        happened = [o.event for o in found]
+        self.now[happened] = then[happened]  # rounding at the event must not let it happen twice
+        return found
+
+    def _located(self, event: int, h: float) -> float:
+        """How far into the step the event happens, by steps of the method itself."""
+        from scipy.optimize import brentq
+
+        start = float(self.loop.clock[s.TIME])
+
+        def value(tau: float) -> float:
+            if tau <= 0.0:
+                return float(self.now[event])
+            self.loop.attempt(tau)
+            return float(self.watch.values(start + tau, self.loop.memory.new)[event])
+
+        return float(brentq(value, 0.0, h, xtol=PRECISION, rtol=8.9e-16))
+
+    def _end_step_at(self, tau: float, terminal: bool) -> None:
+        """End the step at an event; a restart begins behind it, where what jumps has jumped."""
+        clock = self.loop.clock
+        here = float(clock[s.TIME]) + tau
+        behind = here + 4.0 * PRECISION * max(1.0, abs(here))
+        self.loop.attempt(tau)
+        clock[s.TRIED], clock[s.TRIED_END] = tau, here if terminal else behind
+        self.loop.counts[s.RESTART] = 1
+        if terminal:
+            clock[s.END] = here

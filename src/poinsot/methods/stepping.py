@@ -1,0 +1,205 @@
+"""The loop that every method runs in: fixed or controlled steps, outputs within them, and a stop where events may be.
+
+A method brings three kernels, called by address: `attempt` a step of length h from memory.state to memory.new, `accept`
+it, and `interpolate` the state at a fraction of it into memory.between. The loop returns now and then so that Python
+can show progress, be interrupted, or look for events. Step control is that of Hairer, Nørsett, Wanner, Solving Ordinary
+Differential Equations I, II.4, and Hairer and Wanner II, IV.2.
+"""
+
+from typing import Any, NamedTuple
+
+from numba import types
+
+from poinsot._jit import kernel, pointer_call, routine
+from poinsot.algebra.manifold import coordinate_rates, normalise
+
+# Entries of `clock`. TRIED and TRIED_END are the length and the end of the step that has been attempted.
+TIME, NEXT_STEP, START, END, FIXED_STEP, RTOL, ATOL, ERROR, LAST_ERROR, TRIED, TRIED_END = range(11)
+EXPONENT, DAMPING, KEEP = range(11, 14)
+CLOCK = 14
+# Entries of `counts`. GRID: how many steps of fixed length lie behind; PENDING: an attempted step waits to be
+# accepted; FRESH is 1 where nothing is known of the steps before, 2 where the rates at the state are; RESTART asks for
+# that after the step; DENSE says that the interpolant of the step is ready; REASON is why the last attempt failed.
+STEPS, EVALUATIONS, REJECTED, ITERATIONS, FACTORIZATIONS, NEWTON_STEPS = range(6)
+STORED, NORMALISE, GRID, PENDING, WATCHED, FRESH, RESTART, DENSE, REASON = range(6, 15)
+COUNTS = 15
+# What the loop and the attempts return.
+RUNNING, DONE, FULL, WATCH, NOT_FINITE, STEP_TOO_SMALL, NOT_CONVERGED, SINGULAR = range(8)
+
+# Step control: the part of the tolerance aimed at, and how much a step may shrink or grow at once.
+SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
+# A last step that would leave less than this fraction of itself is stretched or cut to end at the end.
+STRETCH = 0.01
+
+_rates = pointer_call(lambda *arguments: types.void(*arguments))
+_step = pointer_call(lambda *arguments: types.int64(*arguments))
+
+
+class System(NamedTuple):
+    """What is integrated: the address of the rates (of a residual, for a DAE), and what they read and write."""
+
+    rates: Any
+    mechanism: Any
+    blocks: Any
+    work: Any
+
+
+class Calls(NamedTuple):
+    """The addresses of a method's kernels; each takes (system, method, memory, clock, counts, h, theta)."""
+
+    attempt: Any
+    accept: Any
+    interpolate: Any
+
+
+class Output(NamedTuple):
+    """Where results go: asked times (none: every step), recorded states, one per row, and their times."""
+
+    asked: Any
+    states: Any
+    times: Any
+
+
+@routine
+def advance(calls, system, method, memory, output, clock, counts, limit):
+    """Take at most `limit` steps from the state at clock[TIME]."""
+    for _ in range(limit):
+        if counts[PENDING] == 0:
+            if clock[TIME] >= clock[END]:
+                return DONE
+            if counts[STORED] == output.times.shape[0] and output.asked.shape[0] == 0:
+                return FULL
+            h, end = next_step(clock, counts)
+            if h <= 8e-16 * abs(clock[TIME]):
+                return counts[REASON]
+            status = _step(calls.attempt, system, method, memory, clock, counts, h, 1.0)
+            if status != RUNNING and clock[FIXED_STEP] > 0.0:
+                return status
+            if status != RUNNING or clock[ERROR] > 1.0:
+                counts[REJECTED] += 1
+                counts[REASON] = STEP_TOO_SMALL if status == RUNNING else status
+                clock[NEXT_STEP] = h * reduction(clock, status)
+                continue
+            clock[TRIED], clock[TRIED_END] = h, end
+            if counts[WATCHED] != 0:
+                counts[PENDING] = 1
+                return WATCH
+        finish_step(calls, system, method, memory, output, clock, counts)
+    return RUNNING
+
+
+@kernel
+def next_step(clock, counts):
+    """Length and end of the next step; the last one ends exactly at the end."""
+    time, end = clock[TIME], clock[END]
+    if clock[FIXED_STEP] > 0.0:
+        there = clock[START] + (counts[GRID] + 1) * clock[FIXED_STEP]
+        there = end if there > end - 1e-9 * clock[FIXED_STEP] else there
+    else:
+        there = end if clock[NEXT_STEP] * (1.0 + STRETCH) > end - time else time + clock[NEXT_STEP]
+    return there - time, there
+
+
+@kernel
+def reduction(clock, status):
+    """The factor of the step after a failed attempt."""
+    if status == NOT_CONVERGED:
+        return 0.5
+    if status != RUNNING:
+        return SHRINK
+    return max(SHRINK, SAFETY * clock[ERROR] ** -clock[EXPONENT])
+
+
+@kernel
+def finish_step(calls, system, method, memory, output, clock, counts):
+    """Record and accept the attempted step, and choose the next."""
+    h, end = clock[TRIED], clock[TRIED_END]
+    counts[DENSE] = 0
+    record_step(calls, system, method, memory, output, clock, counts, h, end)
+    _step(calls.accept, system, method, memory, clock, counts, h, 1.0)
+    clock[TIME] = end
+    counts[STEPS] += 1
+    counts[FRESH] = counts[RESTART]
+    counts[PENDING] = counts[RESTART] = 0
+    counts[REASON] = STEP_TOO_SMALL
+    if clock[FIXED_STEP] == 0.0:
+        control(clock, h)
+    elif end > clock[START] + (counts[GRID] + 1 - 1e-9) * clock[FIXED_STEP]:
+        counts[GRID] += 1
+
+
+@kernel
+def control(clock, h):
+    """PI control of the next step after an accepted one; a factor from 1 to KEEP leaves the step as it is."""
+    error = max(clock[ERROR], 1e-10)
+    beta = clock[DAMPING] * clock[EXPONENT]
+    factor = SAFETY * error ** (0.75 * beta - clock[EXPONENT]) * clock[LAST_ERROR] ** beta
+    factor = min(GROW, max(SHRINK, factor))
+    clock[NEXT_STEP] = h * (1.0 if 1.0 <= factor < clock[KEEP] else factor)
+    clock[LAST_ERROR] = max(error, 1e-4)
+
+
+@kernel
+def record_step(calls, system, method, memory, output, clock, counts, h, end):
+    """Record what was asked for within the step, and its end, which is normalised first."""
+    asked, stored, near = output.asked, counts[STORED], end - 1e-10 * h
+    project = counts[NORMALISE] != 0
+    while stored < asked.shape[0] and asked[stored] < near:
+        theta = (asked[stored] - clock[TIME]) / h
+        _step(calls.interpolate, system, method, memory, clock, counts, h, theta)
+        if project:
+            normalise(system.blocks, memory.between)
+        store(output, stored, asked[stored], memory.between)
+        stored += 1
+    if project:
+        normalise(system.blocks, memory.new)
+    if asked.shape[0] == 0:
+        store(output, stored, end, memory.new)
+        stored += 1
+    while stored < asked.shape[0] and asked[stored] <= end + 1e-10 * h:
+        store(output, stored, asked[stored], memory.new)
+        stored += 1
+    counts[STORED] = stored
+
+
+@kernel
+def store(output, row, time, state):
+    """Keep one state and its time."""
+    output.times[row] = time
+    for i in range(output.states.shape[1]):
+        output.states[row, i] = state[i, 0]
+
+
+@routine
+def attempt_again(calls, system, method, memory, clock, counts, h):
+    """Attempt a step of another length from the same state, where an event is to be located."""
+    return _step(calls.attempt, system, method, memory, clock, counts, h, 1.0)
+
+
+@kernel
+def rates_of(system, time, state, rate):
+    """The velocity in the algebra."""
+    _rates(system.rates, system.mechanism, time, state, system.work, rate)
+
+
+@kernel
+def finite(view):
+    """Whether every entry is a finite number."""
+    total = 0.0
+    for i in range(view.shape[0]):
+        total += 0.0 * view[i, 0]
+    return total == 0.0
+
+
+@kernel
+def copy(source, target):
+    """target = source, views of one column."""
+    for i in range(target.shape[0]):
+        target[i, 0] = source[i, 0]
+
+
+@routine
+def slope_at(system, time, state, rate, slope):
+    """The velocity in the algebra, and the derivatives of the state's numbers."""
+    rates_of(system, time, state, rate)
+    coordinate_rates(system.blocks, state, rate, slope)

@@ -1,0 +1,64 @@
+"""Everything that a Run holds, from the states that a method has stepped through."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from poinsot.mechanism import tables as t
+from poinsot.mechanism.record import record
+from poinsot.problem import Array, ManifoldODE
+
+# Rows of bodies and joints that are reported at once: some ten megabytes.
+PART_ROWS = 1 << 17
+
+
+def recorded(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Array]:
+    """Everything that a Run holds, from the states at some times; in parts, so that little is in memory twice."""
+    arrays: dict[str, Array] = {}
+    instants = 1 + PART_ROWS // (len(problem.mechanism.bodies) + len(problem.mechanism.joints))
+    for first in range(0, max(len(times), 1), instants):
+        here = slice(first, first + instants)
+        for name, values in _part(problem, times[here], states[here]).items():
+            if name not in arrays:
+                arrays[name] = np.empty((len(times), *values.shape[1:]))
+            arrays[name][here] = values
+    return arrays
+
+
+def _part(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Array]:
+    """Everything that a Run holds, out of the tables that a kernel fills."""
+    mechanism, n = problem.mechanism, len(times)
+    bodies = np.zeros((n, len(mechanism.bodies), t.BODY_REPORT_COLUMNS))
+    joints = np.zeros((n, len(mechanism.joints), t.JOINT_REPORT_COLUMNS))
+    totals = np.zeros((n, t.TOTAL_COLUMNS))
+    state, rate = np.zeros((problem.n_states, 1)), np.zeros((problem.n_rates, 1))
+    blocks, work = problem.blocks, problem.work
+    record(problem.rates, problem.report, mechanism, blocks, times, states, state, work, rate, bodies, joints, totals)
+    counts = mechanism.joints[:, t.COUNT]
+    return {
+        "position": bodies[:, :, t.POSITION : t.POSITION + 3],
+        "rotation": bodies[:, :, t.ROTATION : t.ROTATION + 9].reshape(n, len(mechanism.bodies), 3, 3),
+        "velocity": bodies[:, :, t.VELOCITY : t.VELOCITY + 3],
+        "angular_velocity": bodies[:, :, t.ANGULAR_VELOCITY : t.ANGULAR_VELOCITY + 3],
+        "acceleration": bodies[:, :, t.ACCELERATION : t.ACCELERATION + 3],
+        "angular_acceleration": bodies[:, :, t.ANGULAR_ACCELERATION : t.ANGULAR_ACCELERATION + 3],
+        "joint_position": _coordinates(joints[:, :, t.JOINT_POSITION : t.JOINT_POSITION + 6], counts),
+        "joint_velocity": _coordinates(joints[:, :, t.JOINT_VELOCITY : t.JOINT_VELOCITY + 6], counts),
+        "reaction_force": joints[:, :, t.REACTION_FORCE : t.REACTION_FORCE + 3],
+        "reaction_torque": joints[:, :, t.REACTION_TORQUE : t.REACTION_TORQUE + 3],
+        "kinetic_energy": totals[:, t.KINETIC_ENERGY],
+        "potential_energy": totals[:, t.POTENTIAL_ENERGY],
+        "energy": totals[:, t.KINETIC_ENERGY] + totals[:, t.POTENTIAL_ENERGY],
+        "linear_momentum": totals[:, t.LINEAR_MOMENTUM : t.LINEAR_MOMENTUM + 3],
+        "angular_momentum": totals[:, t.ANGULAR_MOMENTUM : t.ANGULAR_MOMENTUM + 3],
+        "position_error": totals[:, t.POSITION_ERROR],
+        "velocity_error": totals[:, t.VELOCITY_ERROR],
+        "rotation_error": totals[:, t.ROTATION_ERROR],
+    }
+
+
+def _coordinates(values: Array, counts: Array) -> Array:
+    """(time, joint) where every joint has at most one coordinate, else (time, joint, coordinate) with NaN to spare."""
+    most = int(counts.max(initial=0))
+    values = np.where(np.arange(6) < counts[:, None], values, np.nan)
+    return values[:, :, 0] if most <= 1 else values[:, :, :most]
