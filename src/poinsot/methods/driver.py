@@ -62,6 +62,11 @@ class Control:
     keep: float = 1.0
 
 
+def step_signature(*operands: Any) -> Any:
+    """The signature of a method's kernels that work on these operands."""
+    return types.int64(*map(typeof, operands), float64[::1], int64[::1], float64, float64)
+
+
 @dataclass
 class Loop:
     """A method on a problem: what its kernels work on, and the loop that runs them."""
@@ -70,15 +75,16 @@ class Loop:
     system: s.System
     method: Any
     memory: Any
+    solver: Any = ()
     control: Control = Control()
     first_step: Callable[[Loop, Controls], float] | None = None
+    bring_newton: Callable[[Loop], None] | None = None
     clock: Array = field(default_factory=lambda: np.zeros(s.CLOCK))
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(s.COUNTS, np.int64))
 
     def __post_init__(self) -> None:
         self.initial = self.memory.state.copy()
-        operands = typeof(self.system), typeof(self.method), typeof(self.memory)
-        signature = types.int64(*operands, float64[::1], int64[::1], float64, float64)
+        signature = step_signature(self.system, self.method, self.memory, self.solver)
         self.calls = s.Calls(*(address(kernel, signature) for kernel in vars(self.kernels).values()))
         s.advance(*self._operands(), self._output(None), self.clock, self.counts, 0)
         if self.first_step is not None:
@@ -95,10 +101,12 @@ class Loop:
             if self.first_step is not None and controls.step is None:
                 self.clock[s.NEXT_STEP] = self.first_step(self, controls)
             events = None if controls.watch is None else _Events(self, controls.watch)
-            while status in (s.RUNNING, s.FULL, s.WATCH):
+            while status in (s.RUNNING, s.FULL, s.WATCH, s.NEWTON_WANTED):
                 if status == s.FULL:
                     kept.append((output.times.copy(), output.states.copy()))
                     self.counts[s.STORED] = 0
+                elif status == s.NEWTON_WANTED and self.bring_newton is not None:
+                    self.bring_newton(self)
                 elif status == s.WATCH and events is not None:
                     found += events.within_the_step()
                 began, tried = time.perf_counter(), self._tried()
@@ -121,7 +129,7 @@ class Loop:
         return s.attempt_again(*self._operands(), self.clock, self.counts, h)
 
     def _operands(self) -> tuple[Any, ...]:
-        return self.calls, self.system, self.method, self.memory
+        return self.calls, self.system, self.method, self.memory, self.solver
 
     def _tried(self) -> int:
         return int(self.counts[s.STEPS] + self.counts[s.REJECTED])

@@ -24,7 +24,7 @@ STEPS, EVALUATIONS, REJECTED, ITERATIONS, FACTORIZATIONS, NEWTON_STEPS = range(6
 STORED, NORMALISE, GRID, PENDING, WATCHED, FRESH, RESTART, DENSE, REASON = range(6, 15)
 COUNTS = 15
 # What the loop and the attempts return.
-RUNNING, DONE, FULL, WATCH, NOT_FINITE, STEP_TOO_SMALL, NOT_CONVERGED, SINGULAR = range(8)
+RUNNING, DONE, FULL, WATCH, NOT_FINITE, STEP_TOO_SMALL, NOT_CONVERGED, SINGULAR, NEWTON_WANTED = range(9)
 
 # Step control: the part of the tolerance aimed at, and how much a step may shrink or grow at once.
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
@@ -45,7 +45,10 @@ class System(NamedTuple):
 
 
 class Calls(NamedTuple):
-    """The addresses of a method's kernels; each takes (system, method, memory, clock, counts, h, theta)."""
+    """The addresses of a method's kernels; each takes (system, method, memory, solver, clock, counts, h, theta).
+
+    `solver` is what a method needs to solve equations, an empty tuple where it solves none.
+    """
 
     attempt: Any
     accept: Any
@@ -61,7 +64,7 @@ class Output(NamedTuple):
 
 
 @routine
-def advance(calls, system, method, memory, output, clock, counts, limit):
+def advance(calls, system, method, memory, solver, output, clock, counts, limit):
     """Take at most `limit` steps from the state at clock[TIME]."""
     for _ in range(limit):
         if counts[PENDING] == 0:
@@ -72,8 +75,8 @@ def advance(calls, system, method, memory, output, clock, counts, limit):
             h, end = next_step(clock, counts)
             if h <= 8e-16 * abs(clock[TIME]):
                 return counts[REASON]
-            status = _step(calls.attempt, system, method, memory, clock, counts, h, 1.0)
-            if status != RUNNING and clock[FIXED_STEP] > 0.0:
+            status = _step(calls.attempt, system, method, memory, solver, clock, counts, h, 1.0)
+            if status == NEWTON_WANTED or (status != RUNNING and clock[FIXED_STEP] > 0.0):
                 return status
             if status != RUNNING or clock[ERROR] > 1.0:
                 counts[REJECTED] += 1
@@ -84,7 +87,7 @@ def advance(calls, system, method, memory, output, clock, counts, limit):
             if counts[WATCHED] != 0:
                 counts[PENDING] = 1
                 return WATCH
-        finish_step(calls, system, method, memory, output, clock, counts)
+        finish_step(calls, system, method, memory, solver, output, clock, counts)
     return RUNNING
 
 
@@ -111,12 +114,12 @@ def reduction(clock, status):
 
 
 @kernel
-def finish_step(calls, system, method, memory, output, clock, counts):
+def finish_step(calls, system, method, memory, solver, output, clock, counts):
     """Record and accept the attempted step, and choose the next."""
     h, end = clock[TRIED], clock[TRIED_END]
     counts[DENSE] = 0
-    record_step(calls, system, method, memory, output, clock, counts, h, end)
-    _step(calls.accept, system, method, memory, clock, counts, h, 1.0)
+    record_step(calls, system, method, memory, solver, output, clock, counts, h, end)
+    _step(calls.accept, system, method, memory, solver, clock, counts, h, 1.0)
     clock[TIME] = end
     counts[STEPS] += 1
     counts[FRESH] = counts[RESTART]
@@ -140,13 +143,13 @@ def control(clock, h):
 
 
 @kernel
-def record_step(calls, system, method, memory, output, clock, counts, h, end):
+def record_step(calls, system, method, memory, solver, output, clock, counts, h, end):
     """Record what was asked for within the step, and its end, which is normalised first."""
     asked, stored, near = output.asked, counts[STORED], end - 1e-10 * h
     project = counts[NORMALISE] != 0
     while stored < asked.shape[0] and asked[stored] < near:
         theta = (asked[stored] - clock[TIME]) / h
-        _step(calls.interpolate, system, method, memory, clock, counts, h, theta)
+        _step(calls.interpolate, system, method, memory, solver, clock, counts, h, theta)
         if project:
             normalise(system.blocks, memory.between)
         store(output, stored, asked[stored], memory.between)
@@ -171,9 +174,9 @@ def store(output, row, time, state):
 
 
 @routine
-def attempt_again(calls, system, method, memory, clock, counts, h):
+def attempt_again(calls, system, method, memory, solver, clock, counts, h):
     """Attempt a step of another length from the same state, where an event is to be located."""
-    return _step(calls.attempt, system, method, memory, clock, counts, h, 1.0)
+    return _step(calls.attempt, system, method, memory, solver, clock, counts, h, 1.0)
 
 
 @kernel
