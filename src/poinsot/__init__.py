@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from poinsot import analysis as analysis
     from poinsot.cases import case as case
     from poinsot.cases import cases as cases
     from poinsot.errors import PoinsotError as PoinsotError
@@ -39,10 +40,15 @@ _HOMES = {
     "simulate": "poinsot.simulate",
 }
 
-__all__ = list(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]
+# Modules that are public as a whole.
+_MODULES = ("analysis",)
+
+__all__ = [*_HOMES, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"poinsot.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'poinsot' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
@@ -51,7 +57,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *__all__})
 
 
 class _Package(ModuleType):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
@@ -187,12 +187,10 @@ class Run:
         """A page of plots: motion, energies and errors. With a path it is written there too (.png, .pdf, .svg)."""
         from poinsot.view.plots import overview
 
-        target = None if path is None else writable(path, PLOT_ENDINGS)
-        figure = overview(self.model_name, self.time, self.bodies, self.arrays, self.energy_change, self.settings)
-        if target is not None:
-            with _writing(target):
-                figure.savefig(target)
-        return figure
+        return plotted(
+            lambda: overview(self.model_name, self.time, self.bodies, self.arrays, self.energy_change, self.settings),
+            path,
+        )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write everything to a netCDF-4 file, which `poinsot.load`, xarray and others read; returns its path."""
@@ -318,6 +316,16 @@ def writable(path: str | os.PathLike[str], endings: Sequence[str] = ()) -> Path:
     if endings and target.suffix.lower() not in endings:
         raise PoinsotError(f"{target}: the name must end in {' or '.join(endings)}, which says how to write it")
     return target
+
+
+def plotted(draw: Callable[[], Figure], path: str | os.PathLike[str] | None) -> Figure:
+    """The figure that is drawn, and written where there is a path, which is checked before."""
+    target = None if path is None else writable(path, PLOT_ENDINGS)
+    figure = draw()
+    if target is not None:
+        with _writing(target):
+            figure.savefig(target)
+    return figure
 
 
 @contextmanager

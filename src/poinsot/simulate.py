@@ -88,7 +88,7 @@ def simulate(
         "gravity": model.gravity.tolist(),
         "degrees_of_freedom": layout.n_velocities,
         "conservative": conservative(model),
-        **{name: value for name, value in chosen_options.items() if name in options},
+        "options": {name: value for name, value in chosen_options.items() if name in options},
         **ending(watched, solution),
     }
     run = Run.assemble(

@@ -1,6 +1,6 @@
-"""The summary of a run in a few lines: what was simulated, with what, at what cost, and how exactly."""
+"""Text for people: the summary of a run in a few lines, tables, and numbers as they are read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -30,6 +30,16 @@ def as_text(pairs: Sequence[tuple[str, str]]) -> str:
     """The pairs as plain lines, the texts aligned."""
     width = max(len(label) for label, _ in pairs)
     return "\n".join(f"{label:<{width}}  {text}" for label, text in pairs)
+
+
+def aligned(heads: Sequence[str], rows: Iterable[Sequence[str]], right: bool = False) -> str:
+    """A table as plain lines, its columns aligned at the left or at the right."""
+    lines = [tuple(heads), *(tuple(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
+    side = str.rjust if right else str.ljust
+    return "\n".join(
+        "  ".join(side(text, width) for text, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    )
 
 
 def duration(seconds: float) -> str:
@@ -70,7 +80,15 @@ def _motion(end: float, complete: bool, settings: Mapping[str, Any]) -> str:
         words.append(f"relative tolerance {settings['rtol']:g}")
     if settings.get("atol") is not None:
         words.append(f"absolute {settings['atol']:g}")
+    words += [f"{name} {_word(value)}" for name, value in settings.get("options", {}).items()]
     return ", ".join(words)
+
+
+def _word(value: Any) -> str:
+    """An option's value as it is given on the command line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def _cost(stats: Mapping[str, Any]) -> str:

@@ -1,0 +1,6 @@
+"""What is asked of a model beyond one simulation: how exact it is, and at what cost. One file per question."""
+
+from poinsot.analysis.convergence import Convergence, convergence
+from poinsot.analysis.work_precision import Curve, WorkPrecision, work_precision
+
+__all__ = ["Convergence", "Curve", "WorkPrecision", "convergence", "work_precision"]
