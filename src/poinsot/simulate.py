@@ -135,7 +135,7 @@ def _progress(wanted: bool | Callable[[float], None], t_end: float) -> Generator
         from rich.console import Console
         from rich.progress import Progress
 
-        with Progress(console=Console(stderr=True), transient=True) as bar:
+        with Progress(console=Console(stderr=True), transient=True, refresh_per_second=4) as bar:
             task = bar.add_task("simulated time", total=t_end)
             yield lambda now: bar.update(task, completed=now)
 

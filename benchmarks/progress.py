@@ -1,0 +1,75 @@
+"""What the progress bar costs: run times with it, to nowhere and to a terminal, over those without it.
+
+python benchmarks/progress.py
+
+Wall-clock times are of use on a quiet machine only; processor times count all threads, and are steadier.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, nullcontext, redirect_stderr
+
+import poinsot as ps
+
+T_END, STEP, ROUNDS = 120.0, 2e-4, 7
+MODEL = ps.case("double-pendulum")
+
+
+def main() -> None:
+    """Print the best times of several rounds, interleaved, and the ratios."""
+    began = time.perf_counter()
+    import rich.progress  # noqa: F401
+
+    print(f"importing the bar, once in a process: {1e3 * (time.perf_counter() - began):.0f} ms")
+    ways = {"without": (nullcontext, False), "to nowhere": (nowhere, True), "to a terminal": (terminal, True)}
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+    seconds(False)
+    for _ in range(ROUNDS):
+        for name, (place, progress) in ways.items():
+            with place():
+                times[name].append(seconds(progress))
+    least = {name: [min(found) for found in zip(*pairs, strict=True)] for name, pairs in times.items()}
+    for name, (wall, processor) in least.items():
+        ratios = wall / least["without"][0], processor / least["without"][1]
+        print(f"{name:14s}{wall:6.3f} s, processor {processor:6.3f} s; ratios {ratios[0]:.4f} {ratios[1]:.4f}")
+    print("asked: ratios below 1.01")
+
+
+def seconds(progress: bool) -> tuple[float, float]:
+    """The wall-clock and processor time of a run of a few seconds that records its end only."""
+    began = time.perf_counter(), time.process_time()
+    ps.simulate(MODEL, T_END, step=STEP, method="rk4", output_step=T_END, progress=progress)
+    return time.perf_counter() - began[0], time.process_time() - began[1]
+
+
+@contextmanager
+def nowhere() -> Generator[None]:
+    """Standard error thrown away: no terminal."""
+    with open(os.devnull, "w") as stream, redirect_stderr(stream):
+        yield
+
+
+@contextmanager
+def terminal() -> Generator[None]:
+    """Standard error on a pseudo-terminal that something reads."""
+    ours, theirs = os.openpty()
+    with open(theirs, "w") as stream, redirect_stderr(stream):
+        threading.Thread(target=read_all, args=(ours,), daemon=True).start()
+        yield
+
+
+def read_all(descriptor: int) -> None:
+    """Read until the other side closes."""
+    try:
+        while os.read(descriptor, 4096):
+            pass
+    except OSError:  # how Linux says that the other side of a terminal is closed
+        os.close(descriptor)
+
+
+if __name__ == "__main__":
+    main()
