@@ -175,6 +175,116 @@ def test_methods_of_an_unknown_formulation(command):
     assert "recursive" in err
 
 
+def test_options_reach_the_simulation_as_numbers_truths_and_words(command, simulated):
+    given = ("group=true", "dexp_inv=exact", "damping=0.5", "iterations=7", "stabilize=none")
+    command("run", "double-pendulum", *(word for pair in given for word in ("--option", pair)))
+    ((_, arguments),) = simulated
+    expected = {"group": True, "dexp_inv": "exact", "damping": 0.5, "iterations": 7, "stabilize": "none"}
+    assert {name: arguments[name] for name in expected} == expected
+    assert (type(arguments["iterations"]), type(arguments["damping"])) == (int, float)
+
+
+def test_a_run_names_the_options_that_were_given(command):
+    given = ("run", "double-pendulum", "--t-end", "0.1", "--option", "group=true", "--no-plot")
+    assert "absolute 1e-12, group true" in command(*given)[1]
+    assert json.loads(command(*given, "--json")[1])["options"] == {"group": True}
+    assert load_run("double-pendulum.nc").settings["options"] == {"group": True}
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("group", "write it as NAME=VALUE"),
+        ("=true", "write it as NAME=VALUE"),
+        ("group=", "write it as NAME=VALUE"),
+        ("step=0.1", "step is no option of a method or formulation"),
+        ("gruop=true", 'did you mean "group"?'),
+        ("group=maybe", "group 'maybe' is neither True nor False"),
+        ("dexp_inv=exakt", 'did you mean "exact"?'),
+    ],
+)
+@pytest.mark.parametrize("asked", [("run", "--no-plot"), ("convergence", "--method", "dopri5", "--t-end", "0.1")])
+def test_a_mistaken_option_is_told_in_a_sentence(command, asked, option, sentence):
+    status, out, err = command(asked[0], "heavy-top", *asked[1:], "--option", option)
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_an_option_is_given_once(command):
+    assert "given twice" in command("run", "heavy-top", "--option", "group=true", "--option", "group=false")[2]
+
+
+def test_methods_lists_options(command):
+    _, out, _ = command("methods")
+    report = json.loads(command("methods", "--json")[1])
+    options = next(row["options"] for row in report["methods"] if row["name"] == "dopri5")
+    assert options["group"]["default"] is False
+    assert options["dexp_inv"]["words"] == ["truncated", "exact"]
+    assert all(option["meaning"] for option in options.values())
+    line = next(line for line in out.splitlines() if line.startswith("group "))
+    assert line.split()[1:3] == ["false", "true"]
+    assert "dopri5" in line
+    assert options["group"]["meaning"] in line
+
+
+def test_options_are_listed_by_what_they_may_be():
+    from poinsot.cli import _described, _option_rows
+    from poinsot.problem import Option
+
+    options = {
+        "radius": Option(0.9, "spectral radius", least=0.0, most=1.0),
+        "most_iterations": Option(10, "before it gives up", least=1),
+        "start": Option(None, "where to begin"),
+    }
+    owners = [{"name": name, "options": _described(options)} for name in ("one", "other")]
+    assert _option_rows(owners) == [
+        ("radius", "0.9", "a number from 0 to 1", "one other", "spectral radius"),
+        ("most_iterations", "10", "a number of at least 1", "one other", "before it gives up"),
+        ("start", "-", "a number", "one other", "where to begin"),
+    ]
+
+
+CONVERGENCE = ("convergence", "heavy-top", "--t-end", "0.5", "--step", "0.01", "--step", "0.005")
+
+
+def test_convergence_prints_a_table_and_writes_a_plot(command, tmp_path):
+    status, out, err = command(*CONVERGENCE, "--plot", "order.png")
+    assert (status, err) == (0, "")
+    assert out.startswith("heavy top over 0.5 s: recursive with rk4, order 4\n")
+    assert "\n    slope " in out
+    assert out.endswith("plot  order.png\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["order.png"]
+
+
+def test_convergence_as_json_is_one_document(command, tmp_path):
+    status, out, _ = command(*CONVERGENCE, "--method", "rkmk4", "--option", "dexp_inv=exact", "--json")
+    report = json.loads(out)
+    assert status == 0
+    assert (report["method"], report["order"], report["steps"]) == ("rkmk4", 4, [0.01, 0.005])
+    assert report["errors"].keys() == report["slopes"].keys() == report["reference_uncertainty"].keys()
+    assert report["slopes"]["rotation"] == pytest.approx(4.0, abs=0.2)
+    assert report["files"] == {"plot": None}
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["heavy-tpo"], "heavy-top"),
+        (["heavy-top", "--step", "0.1"], "at least 2 different ones"),
+        (["heavy-top", "--step", "0.1", "--step", "20"], "longer than the motion"),
+        (["heavy-top", "--method", "rk3"], "rk4"),
+        (["heavy-top", "--plot", "a.gif"], ".png"),
+    ],
+)
+def test_a_mistake_about_convergence_is_one_sentence(command, arguments, sentence):
+    status, out, err = command("convergence", *arguments)
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
 def test_help(command):
     status, out, _ = command()
     assert status == 0

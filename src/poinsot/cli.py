@@ -9,7 +9,8 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +25,7 @@ from poinsot.run import PLOT_ENDINGS, writable
 
 if TYPE_CHECKING:
     from poinsot.model import Model
+    from poinsot.problem import Option
     from poinsot.run import Run
 
 INTERRUPTED = 130
@@ -36,6 +38,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+# Arguments of ps.simulate and ps.analysis.convergence that --option does not stand for.
+ARGUMENTS = (
+    "model", "t_end", "step", "rtol", "atol", "formulation", "method", "output_step", "events", "progress", "steps",
+    "reference", "quantities",
+)  # fmt: skip
+
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="An option of method or formulation; may be repeated."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 
 
@@ -106,6 +118,7 @@ def run(
     formulation: Annotated[str | None, typer.Option(help="The equations of motion; see `poinsot methods`.")] = None,
     method: Annotated[str | None, typer.Option(help="The time stepping; see `poinsot methods`.")] = None,
     output_step: Annotated[float | None, typer.Option(help="Record every so many seconds.")] = None,
+    option: Options = None,
     out: Annotated[Path | None, typer.Option(help="The netCDF file; MODEL.nc by default.")] = None,
     plot: Annotated[Path | None, typer.Option(help="The plot (.png, .pdf, .svg); beside the file by default.")] = None,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Make no plot.")] = False,
@@ -113,14 +126,14 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Simulate a model, write its results and a plot, and say how it went."""
-    case = find(model)
+    case, options = find(model), _options(option)
     data_path = writable(out or f"{model}.nc")
     plot_path = None if no_plot else writable(plot or data_path.with_suffix(".png"), PLOT_ENDINGS)
     if plot_path == data_path:
         raise PoinsotError(f"{data_path}: the data and the plot cannot be one file; give --plot, or another --out")
     built = case.model()
     given = {"step": step, "rtol": rtol, "atol": atol, "formulation": formulation, "method": method}
-    settings = _settings(built, {**given, "t_end": t_end, "output_step": output_step})
+    settings = _settings(built, {**given, **options, "t_end": t_end, "output_step": output_step})
     result = _simulated(built, settings, data_path, progress=sys.stderr.isatty() and not (quiet or as_json))
     files = {"data": str(result.save(data_path)), "plot": str(plot_path) if plot_path else None}
     if plot_path is not None:
@@ -133,6 +146,34 @@ def run(
         _print_facts([*result.facts(case.title), *((label, path) for label, path in files.items() if path)])
     if not result.complete:
         raise typer.Exit(INTERRUPTED)
+
+
+@app.command()
+def convergence(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A built-in case; `poinsot cases` lists them.")],
+    method: Annotated[str, typer.Option(help="The time stepping; see `poinsot methods`.")] = "rk4",
+    step: Annotated[list[float] | None, typer.Option(help="A fixed step in seconds; give two or more.")] = None,
+    formulation: Annotated[str, typer.Option(help="The equations of motion; see `poinsot methods`.")] = "recursive",
+    t_end: Annotated[float | None, typer.Option(help="Duration in seconds.")] = None,
+    option: Options = None,
+    plot: Annotated[Path | None, typer.Option(help="A plot to write (.png, .pdf, .svg).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare fixed steps with a tight reference: errors, and the order that they show."""
+    built, options = find(model).model(), _options(option)
+    plot_path = None if plot is None else writable(plot, PLOT_ENDINGS)
+    from poinsot import analysis
+
+    steps = {"steps": step} if step else {}
+    found = analysis.convergence(built, formulation, method, t_end=t_end, **steps, **options)
+    if plot_path is not None:
+        found.plot(plot_path)
+    if as_json:
+        _print_json(found.report() | {"files": {"plot": str(plot_path) if plot_path else None}})
+    else:
+        print(found.table())
+        if plot_path is not None:
+            print(f"\nplot  {plot_path}")
 
 
 @app.command()
@@ -163,6 +204,9 @@ def methods(
     _print_table(
         heads, ((row["name"], str(row["order"]), steps[row["adaptive"]], row["title"]) for row in rows["methods"])
     )
+    if chosen := _option_rows([*rows["formulations"], *rows["methods"]]):
+        print()
+        _print_table(("option", "default", "or", "of", "what it chooses"), chosen)
 
 
 def _pairs(formulation: str | None) -> dict[str, list[dict[str, Any]]]:
@@ -183,6 +227,7 @@ def _pairs(formulation: str | None) -> dict[str, list[dict[str, Any]]]:
                 "title": each.title,
                 "poses": each.poses.__name__,
                 "methods": [method.name for method in stepping if accepts(method, each.poses)],
+                "options": _described(each.options),
             }
             for each in chosen
         ],
@@ -194,10 +239,79 @@ def _pairs(formulation: str | None) -> dict[str, list[dict[str, Any]]]:
                 "adaptive": method.adaptive,
                 "accepts": [kind.__name__ for kind in method.accepts],
                 "formulations": [each.name for each in chosen if accepts(method, each.poses)],
+                "options": _described(method.options),
             }
             for method in stepping
         ],
     }
+
+
+def _described(options: Mapping[str, "Option"]) -> dict[str, dict[str, Any]]:
+    """Options as a document holds them: the default, the meaning, and what they may be."""
+    return {
+        name: {
+            "default": option.default,
+            "meaning": option.meaning,
+            "words": list(option.words),
+            "least": option.least,
+            "most": option.most,
+            "range": option.range.strip(),
+        }
+        for name, option in options.items()
+    }
+
+
+def _option_rows(owners: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """A line for each option, with all that have it; an option of one name may differ between them."""
+    having: dict[tuple[str, ...], list[str]] = {}
+    for owner in owners:
+        for name, option in owner["options"].items():
+            others = _alternatives(option)
+            having.setdefault((name, _as_given(option["default"]), others, option["meaning"]), []).append(owner["name"])
+    return [(*line[:3], " ".join(names), line[3]) for line, names in having.items()]
+
+
+def _alternatives(option: Mapping[str, Any]) -> str:
+    """What an option may be besides its default, as it is given."""
+    if isinstance(option["default"], bool):
+        return _as_given(not option["default"])
+    if option["words"]:
+        return " ".join(word for word in option["words"] if word != option["default"])
+    return f"a number {option['range']}".strip()
+
+
+def _as_given(value: Any) -> str:
+    """A value as it is given on the command line."""
+    if value is None:
+        return "-"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _options(given: Sequence[str] | None) -> dict[str, Any]:
+    """The options of method and formulation that were given as NAME=VALUE."""
+    options: dict[str, Any] = {}
+    for text in given or ():
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (equals and name.isidentifier() and value):
+            raise PoinsotError(f'--option "{text}": write it as NAME=VALUE, such as --option group=true')
+        if name in ARGUMENTS:
+            raise PoinsotError(
+                f'--option "{text}": {name} is no option of a method or formulation; `poinsot methods` lists these'
+            )
+        if name in options:
+            raise PoinsotError(f'--option "{text}": {name} is given twice; give it once')
+        options[name] = _value(value)
+    return options
+
+
+def _value(text: str) -> Any:
+    """A number, true or false, or a word."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for number in (int, float):
+        with suppress(ValueError):
+            return number(text)
+    return text
 
 
 def _simulated(model: "Model", settings: dict[str, Any], data_path: Path, progress: bool) -> "Run":
@@ -234,6 +348,7 @@ def _report(result: "Run", files: dict[str, str | None]) -> dict[str, Any]:
         "seconds": stats["seconds"],
         "compile_seconds": stats["compile_seconds"],
         "stats": stats,
+        "options": settings.get("options", {}),
         "conservative": settings.get("conservative"),
         "energy_drift": result.energy_drift,
         "position_error": result.position_error,
@@ -273,10 +388,9 @@ def _print_facts(pairs: Sequence[tuple[str, str]]) -> None:
 
 
 def _print_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    lines = [tuple(heads), *(tuple(row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
-    for line in lines:
-        print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
+    from poinsot.view.summary import aligned
+
+    print(aligned(heads, rows))
 
 
 def _say(message: str) -> None:

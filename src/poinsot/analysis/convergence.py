@@ -108,6 +108,24 @@ class Convergence:
             },
         )
 
+    def report(self) -> dict[str, Any]:
+        """Everything as plain numbers and lists, as a JSON document holds it."""
+        return {
+            "model": self.model_name,
+            "formulation": self.formulation,
+            "method": self.method,
+            "t_end": self.t_end,
+            "order": self.order,
+            "steps": self.steps.tolist(),
+            "errors": {name: values.tolist() for name, values in self.errors.items()},
+            "counted": {name: values.tolist() for name, values in self.counted.items()},
+            "slopes": dict(self.slopes),
+            "evaluations": self.evaluations.tolist(),
+            "seconds": self.seconds.tolist(),
+            "reference_uncertainty": dict(self.reference_uncertainty),
+            "scales": dict(self.scales),
+        }
+
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Errors over steps, beside a line of the method's order. With a path it is written there too."""
         from poinsot.view.accuracy import convergence_figure

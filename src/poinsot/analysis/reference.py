@@ -7,7 +7,7 @@ says something only where it is well above that. Errors are the largest over the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -76,7 +76,7 @@ class Reference:
     ways: Sequence[Mapping[str, Any]]
     motions: dict[float, Run] = field(default_factory=dict[float, Run])
     uncertainty: dict[str, float] = field(default_factory=dict[str, float])
-    scales: Scales = field(init=False)  # those of the first motion
+    scales: Scales = field(init=False)
 
     def __post_init__(self) -> None:
         if len(self.ways) != 2:
@@ -84,21 +84,14 @@ class Reference:
                 f"reference {checks.show(self.ways)}: give two independent ways to simulate the model, each a "
                 'dictionary of arguments of ps.simulate, such as {"method": "dop853", "rtol": 1e-13, "atol": 1e-15}'
             )
+        self.scales = Scales.of(self.model, self._simulated(self.ways[0], self.t_end / MOST_INSTANTS))
 
     def motion(self, spacing: float) -> Run:
         """The reference at multiples of the spacing."""
         if spacing not in self.motions:
-            try:
-                first, second = (
-                    simulate(self.model, self.t_end, output_step=spacing, **way)
-                    for way in map(dict[str, Any], self.ways)
-                )
-            except PoinsotError as refusal:
-                raise PoinsotError(f"reference: {refusal}; or give another reference=") from refusal
-            if not self.motions:
-                self.scales = Scales.of(self.model, first)
-            self.motions[spacing] = first
+            first, second = (self._simulated(way, spacing) for way in self.ways)
             self._compare(first, second)
+            self.motions[spacing] = first
         return self.motions[spacing]
 
     def errors(self, run: Run, spacing: float) -> dict[str, float]:
@@ -108,6 +101,12 @@ class Reference:
     def floor(self, quantity: str) -> float:
         """The least error that counts."""
         return CLEARANCE * max(self.uncertainty[quantity], ROUNDING)
+
+    def _simulated(self, way: Mapping[str, Any], spacing: float) -> Run:
+        try:
+            return simulate(self.model, self.t_end, output_step=spacing, **way)
+        except PoinsotError as refusal:
+            raise PoinsotError(f"reference: {refusal}; or give another reference=") from refusal
 
     def _compare(self, first: Run, second: Run) -> None:
         for name, difference in self._differences(second, first).items():
@@ -142,9 +141,11 @@ def reference_for(
     return Reference(model, end, _quantities(model, quantities), TIGHT if ways is None else ways)
 
 
-def positive_numbers(what: str, values: Sequence[float], unit: str, least: int) -> Array:
+def positive_numbers(what: str, values: Iterable[float], unit: str, least: int) -> Array:
     """At least so many different positive numbers."""
-    numbers = np.array([checks.positive("analysis", f"{what} {checks.show(x)}:", x, unit) for x in values])
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise PoinsotError(f"{what}s {checks.show(values)}: give a list of numbers")
+    numbers = np.array([checks.positive("analysis", what, value, unit) for value in values])
     if len(set(numbers.tolist())) < least:
         raise PoinsotError(f"{what}s {checks.show(list(values))}: give at least {least} different ones")
     return numbers
