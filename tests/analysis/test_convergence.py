@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from convergence.motions import spatial_chain
 from scipy.spatial.transform import Rotation
+from synthetic import synthetic_run
 
 import poinsot as ps
 from poinsot.analysis.reference import TIGHT
@@ -169,6 +170,13 @@ def test_options_reach_the_method():
 def test_a_mistake_is_told_in_a_sentence(given, sentence):
     with pytest.raises(ps.PoinsotError, match=sentence):
         ps.analysis.convergence(ps.case("heavy-top"), **{**TOP, **given})
+
+
+def test_an_interruption_ends_the_analysis(monkeypatch):
+    interrupted = synthetic_run(settings={"t_end": 20.0})
+    monkeypatch.setattr("poinsot.analysis.reference.simulate", lambda *_, **__: interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ps.analysis.convergence(ps.case("heavy-top"), **TOP)
 
 
 def test_a_model_is_needed_and_a_duration():

@@ -15,13 +15,13 @@ from poinsot.analysis.reference import (
     cost,
     positive_numbers,
     reference_for,
+    simulated,
     spacing_of,
 )
 from poinsot.errors import PoinsotError
 from poinsot.methods import methods
 from poinsot.model import Model
 from poinsot.run import Array, plotted
-from poinsot.simulate import simulate
 from poinsot.view.summary import aligned, duration, small
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def convergence(
     costs: list[tuple[int, float]] = []
     for step in lengths.tolist():
         spacing = spacing_of(step, truth.t_end)
-        found.append(truth.errors(simulate(model, truth.t_end, step=step, output_step=spacing, **settings), spacing))
+        found.append(truth.errors(simulated(model, truth.t_end, step=step, output_step=spacing, **settings), spacing))
         costs.append(cost(model, truth.t_end, {"step": step, **settings}))
     errors = {name: np.array([at_step[name] for at_step in found]) for name in truth.quantities}
     counted = {name: values > truth.floor(name) for name, values in errors.items()}

@@ -45,7 +45,8 @@ class Scales:
     """What errors are relative to.
 
     The size of the mechanism is the diagonal of the box that its centres of mass move in, and the largest radius of
-    gyration; its speed is the largest velocity and, times the size, the largest angular velocity.
+    gyration about a centre of mass. Its speed is the largest velocity and, times the size, the largest angular
+    velocity.
     """
 
     rotation: float
@@ -59,7 +60,7 @@ class Scales:
         """Those of a motion; 1 where there is nothing to compare with."""
         positions = run.arrays["position"].reshape(-1, 3)
         extent = float(np.linalg.norm(np.ptp(positions, axis=0))) if positions.size else 0.0
-        gyration = (body.inertia.matrix.trace() / body.inertia.mass for body in model.bodies.values())
+        gyration = (0.5 * body.inertia.matrix.trace() / body.inertia.mass for body in model.bodies.values())
         size = (extent + math.sqrt(max(gyration, default=0.0))) or 1.0
         speed = (_longest(run.arrays["velocity"]) + size * _longest(run.arrays["angular_velocity"])) or 1.0
         kinetic = float(np.max(run.arrays["kinetic_energy"], initial=0.0)) or 1.0
@@ -104,7 +105,7 @@ class Reference:
 
     def _simulated(self, way: Mapping[str, Any], spacing: float) -> Run:
         try:
-            return simulate(self.model, self.t_end, output_step=spacing, **way)
+            return simulated(self.model, self.t_end, output_step=spacing, **way)
         except PoinsotError as refusal:
             raise PoinsotError(f"reference: {refusal}; or give another reference=") from refusal
 
@@ -143,7 +144,7 @@ def reference_for(
 
 def positive_numbers(what: str, values: Iterable[float], unit: str, least: int) -> Array:
     """At least so many different positive numbers."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if isinstance(values, str) or not isinstance(values, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise PoinsotError(f"{what}s {checks.show(values)}: give a list of numbers")
     numbers = np.array([checks.positive("analysis", what, value, unit) for value in values])
     if len(set(numbers.tolist())) < least:
@@ -156,11 +157,19 @@ def spacing_of(step: float, t_end: float) -> float:
     return step * max(1, math.ceil(t_end / step / MOST_INSTANTS))
 
 
+def simulated(model: Model, t_end: float, **settings: Any) -> Run:
+    """A whole run; an interruption, which ends a run early, ends the analysis."""
+    run = simulate(model, t_end, **settings)
+    if not run.complete:
+        raise KeyboardInterrupt
+    return run
+
+
 def cost(model: Model, t_end: float, settings: Mapping[str, Any]) -> tuple[int, float]:
     """The evaluations of a run that records only its end, and its time, the best of several where it is short."""
     runs: list[Stats] = []
     while not runs or (len(runs) < TIMINGS and runs[0].seconds < SHORT):
-        runs.append(simulate(model, t_end, output_step=t_end, **settings).stats)
+        runs.append(simulated(model, t_end, output_step=t_end, **settings).stats)
     return runs[0].evaluations, min(stats.seconds for stats in runs)
 
 

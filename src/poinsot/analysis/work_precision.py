@@ -10,14 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from poinsot.analysis.reference import MOST_INSTANTS, Reference, cost, positive_numbers, reference_for, spacing_of
+from poinsot.analysis.reference import (
+    MOST_INSTANTS,
+    Reference,
+    cost,
+    positive_numbers,
+    reference_for,
+    simulated,
+    spacing_of,
+)
 from poinsot.errors import PoinsotError, unknown
 from poinsot.formulations import formulations
 from poinsot.methods import methods as all_methods
 from poinsot.model import Model
 from poinsot.problem import AbstractMethod, accepts
 from poinsot.run import Array, plotted
-from poinsot.simulate import simulate
 from poinsot.view.summary import aligned, duration, small
 
 if TYPE_CHECKING:
@@ -139,7 +146,7 @@ def work_precision(
     """
     chosen = _methods(methods, formulation, with_fixed=steps is not None)
     asked = positive_numbers("tolerance", tolerances, "1", least=1)
-    lengths = positive_numbers("step", steps or (), "seconds", least=1) if steps is not None else np.zeros(0)
+    lengths = positive_numbers("step", steps, "seconds", least=1) if steps is not None else np.zeros(0)
     for method in chosen:
         if not method.adaptive and steps is None:
             raise PoinsotError(
@@ -167,7 +174,7 @@ def _curve(truth: Reference, method: AbstractMethod, asked: Array, settings: Map
         stepping: dict[str, Any] = {"rtol": number, "atol": number} if method.adaptive else {"step": number}
         spacing = truth.t_end / MOST_INSTANTS if method.adaptive else spacing_of(number, truth.t_end)
         how: dict[str, Any] = {"method": method.name, **stepping, **settings}
-        run = simulate(truth.model, truth.t_end, output_step=spacing, **how)
+        run = simulated(truth.model, truth.t_end, output_step=spacing, **how)
         errors.append(max(truth.errors(run, spacing).values()))
         costs.append(cost(truth.model, truth.t_end, how))
     floor = max(truth.floor(name) for name in truth.quantities)

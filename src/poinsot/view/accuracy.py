@@ -59,9 +59,7 @@ def work_precision_figure(title: str, curves: Sequence[Mapping[str, Any]]) -> Fi
         asked = [curve["asked"] for curve in curves if curve["adaptive"]]
         if asked:
             _diagonal(kept, np.concatenate(asked))
-        kept.set(
-            title="Error reached (grey: within 10 times the tolerance)", xlabel="tolerance", ylabel="largest error"
-        )
+        kept.set(title="Error reached (grey: a factor of 10)", xlabel="tolerance", ylabel="largest error")
         work.set(title="Work", xlabel="largest error", ylabel="evaluations")
         time.set(title="Time", xlabel="largest error", ylabel="time (s)")
         for panel in (kept, work, time):
