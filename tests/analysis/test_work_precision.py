@@ -71,6 +71,7 @@ def test_methods_are_those_that_go_with_the_formulation():
         ({"methods": ["dopri"]}, 'did you mean "dopri5"'),
         ({"methods": "dopri5"}, "give a list of names"),
         ({"methods": []}, "give a list of names"),
+        ({"method": "rk4"}, "method is chosen by the analysis itself"),
         ({"formulation": "recursiv"}, 'did you mean "recursive"'),
         ({"tolerances": ()}, "give at least 1"),
         ({"tolerances": (0.0,)}, "tolerance 0 is not positive"),

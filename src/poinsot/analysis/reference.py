@@ -37,7 +37,7 @@ MOST_INSTANTS = 1000
 # The time of a short run is the best of several.
 TIMINGS, SHORT = 3, 0.2
 # What an analysis sets itself in the simulations that it makes.
-OWN = ("step", "rtol", "atol", "output_step", "events", "progress")
+OWN = ("method", "step", "rtol", "atol", "output_step", "events", "progress")
 
 
 @dataclass(frozen=True)

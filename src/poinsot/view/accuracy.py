@@ -19,6 +19,7 @@ from poinsot.view.plots import INK, PALETTE, STYLE, Array
 MARKERS = "osD^vP*X"
 # The slope of the declared order is drawn so far below the least error.
 GAP = 4.0
+# More steps than these have no room for their names.
 MOST_NAMED = 6
 
 
