@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from poinsot.errors import PoinsotError, SimulationError, nearest, unknown
-from poinsot.events import ending, watch, watched_events
+from poinsot.events import ending, occurred, watch, watched_events
 from poinsot.formulations import formulations
 from poinsot.mechanism.build import build
 from poinsot.methods import methods
@@ -99,6 +99,7 @@ def simulate(
         model_name=model.name,
         settings=settings,
         stats=stats,
+        events=occurred(problem, watched, solution),
     )
     if solution.failure is not None:
         reached = float(solution.times[-1])

@@ -33,6 +33,7 @@ STRETCH = 0.01
 
 _rates = pointer_call(lambda *arguments: types.void(*arguments))
 _step = pointer_call(lambda *arguments: types.int64(*arguments))
+_happens = pointer_call(lambda *arguments: types.int64(*arguments))
 
 
 class System(NamedTuple):
@@ -61,7 +62,7 @@ class Output(NamedTuple):
 
 
 @routine
-def advance(calls, system, method, memory, output, clock, counts, limit):
+def advance(calls, system, method, memory, output, watching, clock, counts, limit):
     """Take at most `limit` steps from the state at clock[TIME]."""
     for _ in range(limit):
         if counts[PENDING] == 0:
@@ -81,7 +82,7 @@ def advance(calls, system, method, memory, output, clock, counts, limit):
                 clock[NEXT_STEP] = h * reduction(clock, status)
                 continue
             clock[TRIED], clock[TRIED_END] = h, end
-            if counts[WATCHED] != 0:
+            if counts[WATCHED] != 0 and _happens(watching.address, system, watching, end, memory.new) != 0:
                 counts[PENDING] = 1
                 return WATCH
         finish_step(calls, system, method, memory, output, clock, counts)
@@ -171,9 +172,9 @@ def store(output, row, time, state):
 
 
 @routine
-def attempt_again(calls, system, method, memory, clock, counts, h):
-    """Attempt a step of another length from the same state, where an event is to be located."""
-    return _step(calls.attempt, system, method, memory, clock, counts, h, 1.0)
+def call(address, system, method, memory, clock, counts, h):
+    """Attempt, or accept, a step of another length from the same state, where an event is to be located."""
+    return _step(address, system, method, memory, clock, counts, h, 1.0)
 
 
 @kernel
