@@ -57,7 +57,7 @@ def watch(problem: ManifoldODE, events: tuple[WatchedEvent, ...]) -> Watch | Non
     tables = report_tables(problem, 1)
     watching = _tables(problem, events)._replace(bodies=tables[0], joints=tables[1], totals=tables[2])
     system = System(problem.rates, problem.mechanism, problem.blocks, problem.work)
-    signature = int64(typeof(system), typeof(watching), float64, float64[:, ::1])
+    signature = int64(typeof(system), typeof(watching), float64, float64[:, ::1], int64)
     watching = watching._replace(address=address(w.happens, signature))
     at_once = {name: values[0] for name, values in named(problem, *tables).items()}
     outputs = Outputs(list(problem.layout.bodies), list(problem.layout.joints), at_once)
@@ -77,7 +77,7 @@ def watch(problem: ManifoldODE, events: tuple[WatchedEvent, ...]) -> Watch | Non
 
     def first_values(state: Array) -> Array:
         found = values(0.0, state)
-        for place, each in enumerate(events):
+        for place in range(len(events)):
             numbers = [watching.program[row, OPERAND] for row in _rows(watching, place)] or [1.0]
             if abs(found[place]) <= ROUNDING * max(map(abs, numbers)):
                 found[place] = 0.0
@@ -121,10 +121,10 @@ def ending(events: tuple[WatchedEvent, ...], solution: Solution) -> dict[str, An
 def _tables(problem: ManifoldODE, events: tuple[WatchedEvent, ...]) -> w.Watching:
     """The programs one below the other, and where the outputs go that they read."""
     program: list[tuple[float, float]] = []
-    rows: list[tuple[int, int, int]] = []
+    rows: list[tuple[int, int, int, int]] = []
     readings: list[tuple[int, int, int, int]] = []
     for each in events:
-        rows.append((len(program), len(each.program), each.event.sign))
+        rows.append((len(program), len(each.program), each.event.sign, each.event.restart))
         for operation, operand in each.program:
             if operation == "output":
                 reading = each.readings[int(operand or 0.0)]

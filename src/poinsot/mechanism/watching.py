@@ -14,8 +14,9 @@ from poinsot.mechanism.functions import OPERAND, program_signature
 from poinsot.mechanism.record import record
 from poinsot.scalars import borrow
 
-# Columns of `events`: the first row of the program and its length (0 for a Python function), the wanted direction.
-FIRST, LENGTH, DIRECTION = range(3)
+# Columns of `events`: the first row of the program and its length (0 for a Python function), the wanted direction,
+# whether the event restarts the motion.
+FIRST, LENGTH, DIRECTION, RESTARTS = range(4)
 # Columns of `readings`: the row of `program` that an output goes to, and which table, row and column it is from.
 PROGRAM_ROW, TABLE, ROW, COLUMN = range(4)
 BODIES, JOINTS, TOTALS = range(3)
@@ -32,7 +33,7 @@ class Watching(NamedTuple):
     report: Any  # of the problem's report
     run: Any  # of run_program
     always: Any  # 1 where Python has to look after every step
-    events: Any  # (events, 3)
+    events: Any  # (events, 4)
     readings: Any  # (readings, 4)
     program: Any  # (operations, 2)
     stack: Any  # (1, columns)
@@ -55,16 +56,20 @@ def nothing():
 
 
 @routine
-def happens(system, watching, time, state):
-    """1 where Python has to look at a step that ends here; else 0, and the next one begins here."""
+def happens(system, watching, time, state, rejected):
+    """1 where Python has to look at a step that ends here; else 0, and the next one begins here.
+
+    In a step that was rejected only events that restart count: what jumps there may be why.
+    """
     put_values(system, watching, time, state)
     values, looked_for = watching.values, watching.always != 0
     for e in range(watching.events.shape[0]):
         now, then, direction = values[NOW, e], values[THEN, e], watching.events[e, DIRECTION]
         rising = now < 0.0 and then >= 0.0 and direction >= 0
         falling = now > 0.0 and then <= 0.0 and direction <= 0
-        looked_for = looked_for or rising or falling or then != then
-    if not looked_for:
+        if rejected == 0 or watching.events[e, RESTARTS] != 0:
+            looked_for = looked_for or rising or falling or (then != then and rejected == 0)
+    if not looked_for and rejected == 0:
         for e in range(watching.events.shape[0]):
             values[NOW, e] = values[THEN, e]
     return 1 if looked_for else 0

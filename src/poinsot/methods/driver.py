@@ -152,4 +152,6 @@ class Loop:
             self.control.keep,
         )
         counts[s.NORMALISE], counts[s.FRESH] = controls.project, 1
-        counts[s.WATCHED], counts[s.REASON] = controls.watch is not None, s.STEP_TOO_SMALL
+        counts[s.REASON] = s.STEP_TOO_SMALL
+        if controls.watch is not None:
+            counts[s.WATCHED] = 2 if controls.watch.restarts.any() else 1

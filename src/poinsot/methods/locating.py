@@ -2,7 +2,8 @@
 
 An event is a change of sign between the ends of a step. What jumps at an event that restarts must not be seen by the
 step before, whose last stage stands at its end, and must be seen by all stages of the step behind: the first ends where
-the event's function has its old sign for certain, and one that is too short to matter leads to where it has the new one.
+the event's function has its old sign for certain, and one too short to matter leads to where it has the new one. A step
+may be rejected because of what jumps in it; it then ends there, too, if it is precise enough as far as that.
 """
 
 from __future__ import annotations
@@ -45,26 +46,36 @@ class Events:
 
     def look(self) -> str | None:
         """Look for events in the step that waits; what is wrong with one of their functions, if anything is."""
-        clock = self.loop.clock
+        clock, watch = self.loop.clock, self.watch
         start, h, end, error = (float(clock[i]) for i in (s.TIME, s.TRIED, s.TRIED_END, s.ERROR))
         try:
-            step = Tried(start, h, end, self.watch.values(end, self.loop.memory.new))
+            step = Tried(start, h, end, watch.values(end, self.loop.memory.new))
             located = self._located(step)
+            ending = [(at, event) for at, event in located if watch.terminal[event] or watch.restarts[event]]
+            before, behind = self._sides(step, ending)
+            if error > 1.0 and before > 0.0:  # by what jumps at an event that restarts, or for another reason
+                self.loop.attempt(before)
+                error = float(clock[s.ERROR])
+                if error > 1.0:
+                    return self._reject(before)
             for at, event in located:
                 self.loop.attempt(at)
                 time = end if at >= h else start + at
                 self.found.append(Occurrence(event, time, self.loop.memory.new[:, 0].copy()))
-            ending = [(at, e) for at, e in located if self.watch.terminal[e] or self.watch.restarts[e]]
             if ending:
-                self._end_step(step, ending, self.found[-1].time)
+                self._end_step(step, ending, before, behind)
             else:
                 if located:
                     self.loop.attempt(h)
                 self.now[:] = step.then
         except PoinsotError as mistake:
-            return str(mistake)
+            return str(mistake) if error <= 1.0 else self._reject(h)  # a rejected step may end anywhere
         clock[s.ERROR] = error
         return None
+
+    def _reject(self, h: float) -> None:
+        self.loop.counts[s.PENDING] = 0
+        s.reject(self.loop.clock, self.loop.counts, h, s.RUNNING)
 
     def _located(self, step: Tried) -> list[tuple[float, int]]:
         """How far into the step each event happens, up to the first that ends the step and all at once with it."""
@@ -91,12 +102,28 @@ class Events:
         self.loop.attempt(tau)
         return float(self.watch.values(start + tau, self.loop.memory.new)[event])
 
-    def _end_step(self, step: Tried, ending: list[tuple[float, int]], here: float) -> None:
-        """Let the step end `here`, at events that are terminal or restart; behind the latter, begin a new one."""
+    def _sides(self, step: Tried, ending: list[tuple[float, int]]) -> tuple[float, float]:
+        """Where a step has to end before events, and how far behind its start the next begins; without any, its end."""
+        after = [-float(np.sign(self.now[event])) for _, event in ending]
+        places = [
+            [self._place(event, step.start, at, side, sign) for (at, event), sign in zip(ending, after, strict=True)]
+            for side in (-1.0, 1.0)
+        ]
+        return max(min(places[0], default=step.h), 0.0), max(places[1], default=step.h)
+
+    def _place(self, event: int, start: float, at: float, side: float, after: float) -> float:
+        """The nearest place on one side of an event where its function has the sign of that side for certain."""
+        gap = float(np.spacing(start + at))
+        while 0.0 < at + side * gap and gap < AT_ONCE:
+            if side * after * self._value(event, start, at + side * gap) > 0.0:
+                break
+            gap *= 4.0
+        return at + side * gap
+
+    def _end_step(self, step: Tried, ending: list[tuple[float, int]], before: float, behind: float) -> None:
+        """Let the step end at events that are terminal or restart; behind the latter, begin a new one."""
         loop, clock, counts, watch = self.loop, self.loop.clock, self.loop.counts, self.watch
-        after = -np.sign(self.now)
-        sides = [self._sides(event, step.start, at, after[event]) for at, event in ending]
-        before, behind = max(0.0, min(side[0] for side in sides)), max(side[1] for side in sides)
+        here, after = self.found[-1].time, -np.sign(self.now)
         counts[s.PENDING] = 0
         if before > 0.0:
             loop.attempt(before)
@@ -116,15 +143,3 @@ class Events:
         for _, event in ending:  # what rounding leaves before its zero must not happen twice
             if self.now[event] * after[event] < 0.0:
                 self.now[event] = 0.0
-
-    def _sides(self, event: int, start: float, at: float, after: float) -> tuple[float, float]:
-        """Places in the step just before and just behind an event, where its function is not zero but for rounding."""
-        places: list[float] = []
-        for side in (-1.0, 1.0):
-            gap = float(np.spacing(start + at))
-            while gap < AT_ONCE and at + side * gap > 0.0:
-                if side * after * self._value(event, start, at + side * gap) > 0.0:
-                    break
-                gap *= 4.0
-            places.append(at + side * gap)
-        return places[0], places[1]

@@ -18,8 +18,9 @@ TIME, NEXT_STEP, START, END, FIXED_STEP, RTOL, ATOL, ERROR, LAST_ERROR, TRIED, T
 EXPONENT, DAMPING, KEEP = range(11, 14)
 CLOCK = 14
 # Entries of `counts`. GRID: how many steps of fixed length lie behind; PENDING: an attempted step waits to be
-# accepted; FRESH is 1 where nothing is known of the steps before, 2 where the rates at the state are; RESTART asks for
-# that after the step; DENSE says that the interpolant of the step is ready; REASON is why the last attempt failed.
+# accepted; WATCHED is 1 where events are watched, 2 where they are in rejected steps, too; FRESH is 1 where nothing is
+# known of the steps before, 2 where the rates at the state are; RESTART asks for that after the step; DENSE says that
+# the interpolant of the step is ready; REASON is why the last attempt failed.
 STEPS, EVALUATIONS, REJECTED, ITERATIONS, FACTORIZATIONS, NEWTON_STEPS = range(6)
 STORED, NORMALISE, GRID, PENDING, WATCHED, FRESH, RESTART, DENSE, REASON = range(6, 15)
 COUNTS = 15
@@ -76,13 +77,15 @@ def advance(calls, system, method, memory, output, watching, clock, counts, limi
             status = _step(calls.attempt, system, method, memory, clock, counts, h, 1.0)
             if status != RUNNING and clock[FIXED_STEP] > 0.0:
                 return status
-            if status != RUNNING or clock[ERROR] > 1.0:
-                counts[REJECTED] += 1
-                counts[REASON] = STEP_TOO_SMALL if status == RUNNING else status
-                clock[NEXT_STEP] = h * reduction(clock, status)
+            rejected = status != RUNNING or clock[ERROR] > 1.0
+            jumped = rejected and status == RUNNING and counts[WATCHED] == 2
+            if rejected and not (jumped and _happens(watching.address, system, watching, end, memory.new, 1) != 0):
+                reject(clock, counts, h, status)
                 continue
             clock[TRIED], clock[TRIED_END] = h, end
-            if counts[WATCHED] != 0 and _happens(watching.address, system, watching, end, memory.new) != 0:
+            if jumped or (
+                counts[WATCHED] != 0 and _happens(watching.address, system, watching, end, memory.new, 0) != 0
+            ):
                 counts[PENDING] = 1
                 return WATCH
         finish_step(calls, system, method, memory, output, clock, counts)
@@ -99,6 +102,14 @@ def next_step(clock, counts):
     else:
         there = end if clock[NEXT_STEP] * (1.0 + STRETCH) > end - time else time + clock[NEXT_STEP]
     return there - time, there
+
+
+@kernel
+def reject(clock, counts, h, status):
+    """Choose a shorter step after a failed attempt."""
+    counts[REJECTED] += 1
+    counts[REASON] = STEP_TOO_SMALL if status == RUNNING else status
+    clock[NEXT_STEP] = h * reduction(clock, status)
 
 
 @kernel

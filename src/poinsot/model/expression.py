@@ -89,9 +89,7 @@ _OPERATIONS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def parse(
-    where: str, text: str, variables: tuple[str, ...] = ("t",), outputs: Quantities | None = None
-) -> Program:
+def parse(where: str, text: str, variables: tuple[str, ...] = ("t",), outputs: Quantities | None = None) -> Program:
     """Return the postfix program of an expression in the given variables and, where there are any, outputs.
 
     Conditions (comparisons, `and`, `or`, `not`) stand only in the first argument of `where`. They are the numbers

@@ -96,7 +96,9 @@ class Quantities:
                 del trailers[0]
                 return k
             case _:
-                places = f"{self._example(name, row)}, the only one" if count == 1 else f"[0] to [{count - 1}] behind it"
+                places = (
+                    f"{self._example(name, row)}, the only one" if count == 1 else f"[0] to [{count - 1}] behind it"
+                )
                 raise error(node, f'is not one coordinate of joint "{joint}", which has {count}', f"write {places}")
 
     def _example(self, name: str, row: int) -> str:
