@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from poinsot.algebra.manifold import normalise
 from poinsot.errors import PoinsotError
 from poinsot.mechanism.watching import NOW
 from poinsot.methods import stepping as s
@@ -61,7 +62,7 @@ class Events:
             for at, event in located:
                 self.loop.attempt(at)
                 time = end if at >= h else start + at
-                self.found.append(Occurrence(event, time, self.loop.memory.new[:, 0].copy()))
+                self.found.append(Occurrence(event, time, self._state()))
             if ending:
                 self._end_step(step, ending, before, behind)
             else:
@@ -72,6 +73,13 @@ class Events:
             return str(mistake) if error <= 1.0 else self._reject(h)  # a rejected step may end anywhere
         clock[s.ERROR] = error
         return None
+
+    def _state(self) -> Array:
+        """The attempted state, as the loop would record it."""
+        state = self.loop.memory.new.copy()
+        if self.loop.counts[s.NORMALISE]:
+            normalise(self.loop.system.blocks, state)
+        return state[:, 0]
 
     def _reject(self, h: float) -> None:
         self.loop.counts[s.PENDING] = 0

@@ -97,7 +97,7 @@ def watched_events(model: Model, events: Any) -> tuple[WatchedEvent, ...]:
     return tuple(watched)
 
 
-def _free_name(name: str, taken: list[str | None]) -> str:
+def _free_name(name: str, taken: list[str]) -> str:
     """The name, with a number behind it where another event has it."""
     number, free = 2, name
     while free in taken:

@@ -81,7 +81,7 @@ class Quantities:
                 del trailers[0]
                 return AXES.index(axis)
             case _:
-                raise error(node, "is not one component of a vector", "end it with .x, .y or .z")
+                raise error(node, "is a vector, not one number", "end it with .x, .y or .z")
 
     def _coordinate(
         self, name: str, row: int, node: ast.expr, trailers: list[ast.Attribute | ast.Subscript], error: Complaint
