@@ -235,6 +235,26 @@ def test_restarts_that_are_many_each_happen_once():
         assert run.time[-1] == 1.0
 
 
+def test_restarts_of_a_smooth_motion_do_not_disturb_it():
+    model, tolerances = ps.case("double-pendulum"), {"rtol": 1e-10, "atol": 1e-12, "output_step": 0.1}
+    texts = ('velocity["lower"].y', 'position["upper"].y', "sin(9*t)")
+    alone = ps.simulate(model, 3.0, **tolerances)
+    run = ps.simulate(model, 3.0, events=[ps.Event(text, restart=True) for text in texts], **tolerances)
+    assert times(run, "sin(9*t)") == pytest.approx(np.arange(1, 9) * math.pi / 9.0, abs=1e-12)
+    assert np.array_equal(run.time, alone.time)
+    np.testing.assert_allclose(run.arrays["position"], alone.arrays["position"], rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("stepping", [{"step": 0.25}, {}])
+@pytest.mark.parametrize("moment", [1e-15, 1e-13, 1e-9, 0.5, 1.0 - 1e-13, 1.0])
+def test_restarts_at_the_ends_of_the_motion_and_between_happen_once(moment, stepping):
+    run = ps.simulate(falling(), 1.0, events=ps.Event(f"t - {moment!r}", restart=True), **stepping)
+    assert times(run) == pytest.approx([moment], abs=1e-12)
+    assert run.complete
+    assert run.time[-1] == pytest.approx(1.0, abs=1e-12)
+    assert run.arrays["position"][-1, 0, 2] == pytest.approx(10.0 - 0.5 * G, abs=1e-11)
+
+
 # ------------------------------------------------------------------------------------------ recorded
 
 

@@ -17,9 +17,7 @@ from poinsot.mechanism import watching as w
 from poinsot.mechanism.functions import NUMBER, OPERAND, OPERATIONS, program_signature, run_program
 from poinsot.methods.stepping import System
 from poinsot.model.checks import show
-from poinsot.model.event import Event as Event
 from poinsot.model.event import WatchedEvent
-from poinsot.model.event import watched_events as watched_events
 from poinsot.model.expression import DEEPEST_STACK
 from poinsot.outputs import Outputs
 from poinsot.problem import Array, ManifoldODE, Solution, Watch

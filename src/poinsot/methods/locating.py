@@ -122,7 +122,7 @@ class Events:
     def _place(self, event: int, start: float, at: float, side: float, after: float) -> float:
         """The nearest place on one side of an event where its function has the sign of that side for certain."""
         gap = float(np.spacing(start + at))
-        while 0.0 < at + side * gap and gap < AT_ONCE:
+        while 0.0 < at + side * gap and gap < AT_ONCE * max(1.0, start):
             if side * after * self._value(event, start, at + side * gap) > 0.0:
                 break
             gap *= 4.0
@@ -143,8 +143,8 @@ class Events:
         if before > 0.0:
             s.advance(*loop.operands(), self.output, watch.tables, clock, counts, 1)
         clock[s.TIME], counts[s.FRESH] = step.start + before, 1
-        loop.attempt(behind - before)
-        loop.accept(behind - before)
+        if loop.attempt(behind - before) == s.RUNNING:
+            loop.accept(behind - before)
         clock[s.TIME], counts[s.FRESH] = step.start + behind, 1
         clock[[s.NEXT_STEP, s.LAST_ERROR]] = step.h, 1e-4
         self.now[:] = watch.values(step.start + behind, loop.memory.state)
