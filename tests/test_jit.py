@@ -174,7 +174,8 @@ def copy(tmp_path):
         (package / room).mkdir(parents=True)
         (package / room / "__init__.py").touch()
     (package / "__init__.py").touch()
-    shutil.copy(source / "_jit.py", package)
+    for module in ("_jit.py", "errors.py"):
+        shutil.copy(source / module, package)
     for module in (source / "scalars").glob("*.py"):
         shutil.copy(module, package / "scalars")
     (package / "algebra" / "tiny.py").write_text(TINY.format(gain=3.0))
@@ -251,11 +252,12 @@ def test_another_width_compiles_anew(copy):
     assert run(copy, POINSOT_WIDTH=str(other)) == [[18.0, 7.0, 7.0], 3]
 
 
-def test_width_must_be_one_that_exists():
-    command = [sys.executable, "-c", "import poinsot._jit"]
+def test_width_must_be_one_that_exists(tmp_path):
+    command = [sys.executable, "-c", "from poinsot.cli import main; main()", "run", "double-pendulum"]
     environment = os.environ | {"POINSOT_WIDTH": "3", "PYTHONPATH": str(Path(poinsot.__file__).parents[1])}
-    failed = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert "POINSOT_WIDTH is '3'; it must be 2, 4, 8 or 16" in failed.stderr
+    failed = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert failed.stderr == 'poinsot: POINSOT_WIDTH is "3", which is no width of a Pack; set it to 2, 4, 8 or 16\n'
+    assert failed.returncode == 2
 
 
 def test_every_width_computes(copy):

@@ -25,6 +25,8 @@ from numba.core.serialize import dumps
 from numba.core.typing import Signature
 from numba.extending import intrinsic
 
+from poinsot.errors import PoinsotError
+
 DISABLED = bool(numba.config.DISABLE_JIT)  # kernels run as plain Python
 if DISABLED:
     np.seterr(all="ignore")  # as in compiled kernels, 1 / 0 is inf and no event
@@ -37,7 +39,7 @@ def _native_width() -> int:
     asked = os.environ.get("POINSOT_WIDTH")
     if asked is not None:
         if asked not in ("2", "4", "8", "16"):
-            raise ValueError(f"POINSOT_WIDTH is {asked!r}; it must be 2, 4, 8 or 16")
+            raise PoinsotError(f'POINSOT_WIDTH is "{asked}", which is no width of a Pack; set it to 2, 4, 8 or 16')
         return int(asked)
     features = binding.get_host_cpu_features()
     return 8 if features.get("avx512f") else 4 if features.get("avx2") else 2

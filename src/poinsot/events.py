@@ -95,7 +95,7 @@ def watch(problem: ManifoldODE, events: tuple[WatchedEvent, ...]) -> Watch | Non
 def occurred(problem: ManifoldODE, events: tuple[WatchedEvent, ...], solution: Solution) -> tuple[Happening, ...]:
     """What happened, as a Run holds it."""
     times = np.array([each.time for each in solution.occurrences])
-    states = np.array([each.state for each in solution.occurrences]).reshape(len(times), problem.n_states)
+    states = np.array([each.state for each in solution.occurrences] or np.zeros((0, problem.n_states)))
     arrays = recorded(problem, times, states)
     bodies, joints = list(problem.layout.bodies), list(problem.layout.joints)
     return tuple(

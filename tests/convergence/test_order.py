@@ -12,16 +12,19 @@ ORDERS = {method.name: method.order for method in methods()}
 FREE_BODY = {
     "rk4": (100, 140, 200, 280, 400), "dopri5": (100, 140, 200, 280, 400), "dop853": (25, 32, 40, 50, 64),
     "rkmk4": (100, 140, 200, 280, 400), "rkmk5": (100, 140, 200, 280, 400),
+    "gauss1": (200, 280, 400, 560), "gauss2": (70, 100, 140, 200), "gauss3": (40, 50, 64, 80),
 }  # fmt: skip
 CHAIN = {
     "rk4": (800, 1120, 1600, 2240), "dopri5": (1600, 2240, 3200, 4480), "dop853": (120, 150, 180, 210, 250, 300),
     "rkmk4": (800, 1120, 1600, 2240), "rkmk5": (1600, 2240, 3200, 4480),
+    "gauss1": (1600, 2240, 3200, 4480), "gauss2": (560, 800, 1120, 1600), "gauss3": (180, 250, 350, 480),
 }  # fmt: skip
 # Lengths of one step from which an interpolant is measured, and the order of its error within a step.
 WITHIN = {
     "rk4": ((0.02, 0.01, 0.005, 0.0025), 4), "dopri5": ((0.02, 0.015, 0.01, 0.007, 0.005), 5),
     "dop853": ((0.06, 0.05, 0.04, 0.03, 0.02), 8), "rkmk4": ((0.02, 0.01, 0.005, 0.0025), 4),
-    "rkmk5": ((0.02, 0.015, 0.01, 0.007, 0.005), 5),
+    "rkmk5": ((0.02, 0.015, 0.01, 0.007, 0.005), 5), "gauss1": ((0.02, 0.01, 0.005, 0.0025), 3),
+    "gauss2": ((0.02, 0.01, 0.005, 0.0025), 4), "gauss3": ((0.03, 0.02, 0.015, 0.01, 0.007), 6),
 }  # fmt: skip
 TOLERANCES = 10.0 ** -np.arange(5, 13)
 
@@ -44,6 +47,26 @@ def test_the_chain_turns_far():
 def test_order_in_fixed_steps(error, t_end, counts, method, spacing):
     steps = t_end / np.array(counts[method])
     errors = [error(t_end, step=h, method=method, output_step=spacing and spacing * h) for h in steps]
+    assert min(errors) > 3e-13
+    assert slope(steps, errors) == pytest.approx(ORDERS[method], abs=0.2)
+
+
+# Other ways to do the same, which have the same order.
+VARIANTS = [
+    ("rk4", {"group": True}), ("dopri5", {"group": True}), ("dop853", {"group": True}),
+    ("dop853", {"group": True, "dexp_inv": "exact"}), ("rkmk4", {"dexp_inv": "exact"}),
+    ("gauss2", {"group": True}), ("gauss3", {"group": True}), ("gauss3", {"group": True, "dexp_inv": "exact"}),
+    ("gauss1", {"iteration": "newton"}), ("gauss2", {"iteration": "newton"}), ("gauss3", {"iteration": "newton"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "options"), VARIANTS)
+@pytest.mark.parametrize(
+    ("error", "t_end", "counts"), [(free_body_error, 2.0, FREE_BODY), (chain_error, 1.0, CHAIN)], ids=["free", "chain"]
+)
+def test_order_of_variants(error, t_end, counts, method, options):
+    steps = t_end / np.array(counts[method])
+    errors = [error(t_end, step=h, method=method, output_step=0.37 * h, **options) for h in steps]
     assert min(errors) > 3e-13
     assert slope(steps, errors) == pytest.approx(ORDERS[method], abs=0.2)
 

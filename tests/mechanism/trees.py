@@ -255,7 +255,8 @@ class Tree:
         d.state.data[:] = 0.0
         d.state.data[:, 0, 0], d.state.data[:, 0, 1] = state[:, 0], direction[:, 0]
         for j, joint in enumerate(self.model.joints.values()):
-            for k, link in enumerate(self.layout.links_of[joint.name]):  # springs act on one-axis joints only
+            # Springs act on one-axis joints only; a fixed joint's link has no reading.
+            for k, link in enumerate(self.layout.links_of[joint.name][: joint.coordinates]):
                 reading = d.state.data[self.mechanism.links[link, t.READING], 0]
                 joints.data[j, t.JOINT_POSITION + k] = reading
         _energies(d.mechanism, d.state, d.work, joints, totals)

@@ -23,12 +23,12 @@ def test_a_line_for_every_body(bodies, tmp_path):
     assert has_colorbar == (bodies > len(PALETTE))
 
 
-@pytest.mark.parametrize("bodies", [2, 8])
+@pytest.mark.parametrize("bodies", [2, 8, 64])
 def test_no_legend_covers_data_or_a_title(bodies):
     figure = synthetic_run(bodies=bodies).plot()
     figure.canvas.draw()
     legends = [panel.get_legend() for panel in figure.axes if panel.get_legend()] + figure.legends
-    assert len(legends) == 3
+    assert len(legends) == (3 if bodies <= len(PALETTE) else 2)
     for legend in legends:
         box = legend.get_window_extent()
         assert not box.overlaps(figure._suptitle.get_window_extent())
@@ -36,6 +36,15 @@ def test_no_legend_covers_data_or_a_title(bodies):
             assert not box.overlaps(panel.get_window_extent())
             # A title set at the left is Axes._left_title; `title` is the empty one in the middle.
             assert not box.overlaps(panel._left_title.get_window_extent())
+
+
+def test_the_key_to_many_bodies_takes_no_room_from_the_panels():
+    few, many = (synthetic_run(bodies=bodies).plot() for bodies in (2, 64))
+    widths = []
+    for figure in (few, many):
+        figure.canvas.draw()
+        widths.append([panel.get_position().width for panel in figure.axes[:4]])
+    np.testing.assert_allclose(widths[1], widths[0], rtol=0.02)
 
 
 def test_labels_carry_units():

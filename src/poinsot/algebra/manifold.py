@@ -79,6 +79,22 @@ def displacement(blocks, state, u, out):
 
 
 @kernel
+def difference(blocks, state, other, out):
+    """The u with other = state exp(u), block by block, rotations by half a turn at the most."""
+    for b in range(blocks.shape[0]):
+        kind, s, v = blocks[b, KIND], blocks[b, STATE], blocks[b, VELOCITY]
+        if kind == REAL:
+            for i in range(blocks[b, SIZE]):
+                out[v + i, 0] = other[s + i, 0] - state[s + i, 0]
+        elif kind == QUATERNION:
+            turn = quaternion.product(quaternion.conjugate(column4(state, s, 0)), column4(other, s, 0))
+            put_column3(out, v, 0, quaternion.log(turn))
+        else:
+            turn = matrix.transposed_product(column9(state, s, 0), column9(other, s, 0))
+            put_column3(out, v, 0, so3.log(turn))
+
+
+@kernel
 def dexp_inv(blocks, u, v, out, order):
     """The rate of the increment u at which state exp(u) has the velocity v: dexp_inv(-u, v) to `order`.
 

@@ -93,7 +93,7 @@ def put_outputs(system, watching, time, state):
     """Everything that a run records of one instant; what the programs read of it goes into them."""
     w, readings = watching, watching.readings
     w.times[0] = time
-    for i in range(state.shape[0]):
+    for i in range(w.states.shape[1]):
         w.states[0, i] = state[i, 0]
     record(
         system.rates, w.report, system.mechanism, system.blocks, w.times, w.states, w.state, system.work, w.rate,

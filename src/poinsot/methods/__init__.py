@@ -1,9 +1,9 @@
 """Methods: how a problem is stepped in time. One file per family, and a line per family here."""
 
-from poinsot.methods import runge_kutta
+from poinsot.methods import gauss, runge_kutta
 from poinsot.problem import AbstractMethod
 
-FAMILIES = (runge_kutta,)
+FAMILIES = (runge_kutta, gauss)
 
 
 def methods() -> list[AbstractMethod]:

@@ -61,6 +61,11 @@ class Control:
     keep: float = 1.0
 
 
+def step_signature(*operands: Any) -> Any:
+    """The signature of a method's kernels that work on these operands."""
+    return types.int64(*map(typeof, operands), float64[::1], int64[::1], float64, float64)
+
+
 @dataclass
 class Loop:
     """A method on a problem: what its kernels work on, and the loop that runs them."""
@@ -69,15 +74,16 @@ class Loop:
     system: s.System
     method: Any
     memory: Any
+    solver: Any = ()
     control: Control = Control()
     first_step: Callable[[Loop, Controls], float] | None = None
+    bring_newton: Callable[[Loop], None] | None = None
     clock: Array = field(default_factory=lambda: np.zeros(s.CLOCK))
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(s.COUNTS, np.int64))
 
     def __post_init__(self) -> None:
         self.initial = self.memory.state.copy()
-        operands = typeof(self.system), typeof(self.method), typeof(self.memory)
-        signature = types.int64(*operands, float64[::1], int64[::1], float64, float64)
+        signature = step_signature(self.system, self.method, self.memory, self.solver)
         self.calls = s.Calls(*(address(kernel, signature) for kernel in vars(self.kernels).values()))
         s.advance(*self.operands(), self._output(None), nothing(), self.clock, self.counts, 0)
         if self.first_step is not None:
@@ -94,10 +100,12 @@ class Loop:
                 self.clock[s.NEXT_STEP] = self.first_step(self, controls)
             events = None if controls.watch is None else Events(self, controls.watch, output)
             watching = nothing() if controls.watch is None else controls.watch.tables
-            while status in (s.RUNNING, s.FULL, s.WATCH):
+            while status in (s.RUNNING, s.FULL, s.WATCH, s.NEWTON_WANTED):
                 if status == s.FULL:
                     kept.append((output.times.copy(), output.states.copy()))
                     self.counts[s.STORED] = 0
+                elif status == s.NEWTON_WANTED and self.bring_newton is not None:
+                    self.bring_newton(self)
                 elif status == s.WATCH and events is not None:
                     failure = events.look()
                     if failure is not None:
@@ -120,7 +128,11 @@ class Loop:
 
     def attempt(self, h: float) -> int:
         """Attempt a step of another length from the same state."""
-        return s.call(self.calls.attempt, *self.operands()[1:], self.clock, self.counts, h)
+        status = s.call(self.calls.attempt, *self.operands()[1:], self.clock, self.counts, h)
+        if status == s.NEWTON_WANTED and self.bring_newton is not None:
+            self.bring_newton(self)
+            return self.attempt(h)
+        return status
 
     def accept(self, h: float) -> int:
         """Accept the step that was attempted, without recording it."""
@@ -128,7 +140,7 @@ class Loop:
 
     def operands(self) -> tuple[Any, ...]:
         """What every kernel of the loop is given."""
-        return self.calls, self.system, self.method, self.memory
+        return self.calls, self.system, self.method, self.memory, self.solver
 
     def _tried(self) -> int:
         return int(self.counts[s.STEPS] + self.counts[s.REJECTED])

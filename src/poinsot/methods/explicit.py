@@ -70,7 +70,7 @@ class Memory(NamedTuple):
 
 
 @routine
-def attempt(system, method, memory, clock, counts, h, theta):
+def attempt(system, method, memory, solver, clock, counts, h, theta):
     """All stages of a step up to the one at the new point."""
     if counts[FRESH] == 1:
         rates_of(system, clock[TIME], memory.state, memory.rates)
@@ -95,7 +95,7 @@ def attempt(system, method, memory, clock, counts, h, theta):
 
 
 @routine
-def accept(system, method, memory, clock, counts, h, theta):
+def accept(system, method, memory, solver, clock, counts, h, theta):
     """The new point is the state, and its rates are known."""
     copy(memory.new_rates, memory.rates)
     copy(memory.new, memory.state)
@@ -104,7 +104,7 @@ def accept(system, method, memory, clock, counts, h, theta):
 
 
 @routine
-def interpolate(system, method, memory, clock, counts, h, theta):
+def interpolate(system, method, memory, solver, clock, counts, h, theta):
     """The state at the fraction theta of the step; stages that only the interpolant needs are made for the first."""
     if counts[DENSE] == 0:
         for s in range(method.stages, method.a.shape[0]):

@@ -57,8 +57,8 @@ class RungeKutta:
             stepping.System(problem.rates, problem.mechanism, problem.blocks, problem.work),
             explicit.Method(t.a, t.c, t.errors, t.dense, t.stages, order),
             _memory(problem, len(t.a), order),
-            Control(t.error_order),
-            partial(first_step, order=self.order) if self.adaptive else None,
+            control=Control(t.error_order),
+            first_step=partial(first_step, order=self.order) if self.adaptive else None,
         )
 
 

@@ -25,7 +25,7 @@ STEPS, EVALUATIONS, REJECTED, ITERATIONS, FACTORIZATIONS, NEWTON_STEPS = range(6
 STORED, NORMALISE, GRID, PENDING, WATCHED, FRESH, RESTART, DENSE, REASON = range(6, 15)
 COUNTS = 15
 # What the loop and the attempts return.
-RUNNING, DONE, FULL, WATCH, NOT_FINITE, STEP_TOO_SMALL, NOT_CONVERGED, SINGULAR = range(8)
+RUNNING, DONE, FULL, WATCH, NOT_FINITE, STEP_TOO_SMALL, NOT_CONVERGED, SINGULAR, NEWTON_WANTED = range(9)
 
 # Step control: the part of the tolerance aimed at, and how much a step may shrink or grow at once.
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
@@ -47,7 +47,10 @@ class System(NamedTuple):
 
 
 class Calls(NamedTuple):
-    """The addresses of a method's kernels; each takes (system, method, memory, clock, counts, h, theta)."""
+    """The addresses of a method's kernels; each takes (system, method, memory, solver, clock, counts, h, theta).
+
+    `solver` is what a method needs to solve equations, an empty tuple where it solves none.
+    """
 
     attempt: Any
     accept: Any
@@ -63,7 +66,7 @@ class Output(NamedTuple):
 
 
 @routine
-def advance(calls, system, method, memory, output, watching, clock, counts, limit):
+def advance(calls, system, method, memory, solver, output, watching, clock, counts, limit):
     """Take at most `limit` steps from the state at clock[TIME]."""
     for _ in range(limit):
         if counts[PENDING] == 0:
@@ -74,8 +77,8 @@ def advance(calls, system, method, memory, output, watching, clock, counts, limi
             h, end = next_step(clock, counts)
             if h <= 8e-16 * abs(clock[TIME]):
                 return counts[REASON]
-            status = _step(calls.attempt, system, method, memory, clock, counts, h, 1.0)
-            if status != RUNNING and clock[FIXED_STEP] > 0.0:
+            status = _step(calls.attempt, system, method, memory, solver, clock, counts, h, 1.0)
+            if status == NEWTON_WANTED or (status != RUNNING and clock[FIXED_STEP] > 0.0):
                 return status
             rejected = status != RUNNING or clock[ERROR] > 1.0
             jumped = rejected and status == RUNNING and counts[WATCHED] == 2
@@ -88,7 +91,7 @@ def advance(calls, system, method, memory, output, watching, clock, counts, limi
             ):
                 counts[PENDING] = 1
                 return WATCH
-        finish_step(calls, system, method, memory, output, clock, counts)
+        finish_step(calls, system, method, memory, solver, output, clock, counts)
     return RUNNING
 
 
@@ -123,12 +126,12 @@ def reduction(clock, status):
 
 
 @kernel
-def finish_step(calls, system, method, memory, output, clock, counts):
+def finish_step(calls, system, method, memory, solver, output, clock, counts):
     """Record and accept the attempted step, and choose the next."""
     h, end = clock[TRIED], clock[TRIED_END]
     counts[DENSE] = 0
-    record_step(calls, system, method, memory, output, clock, counts, h, end)
-    _step(calls.accept, system, method, memory, clock, counts, h, 1.0)
+    record_step(calls, system, method, memory, solver, output, clock, counts, h, end)
+    _step(calls.accept, system, method, memory, solver, clock, counts, h, 1.0)
     clock[TIME] = end
     counts[STEPS] += 1
     counts[FRESH] = counts[RESTART]
@@ -152,13 +155,13 @@ def control(clock, h):
 
 
 @kernel
-def record_step(calls, system, method, memory, output, clock, counts, h, end):
+def record_step(calls, system, method, memory, solver, output, clock, counts, h, end):
     """Record what was asked for within the step, and its end, which is normalised first."""
     asked, stored, near = output.asked, counts[STORED], end - 1e-10 * h
     project = counts[NORMALISE] != 0
     while stored < asked.shape[0] and asked[stored] < near:
         theta = (asked[stored] - clock[TIME]) / h
-        _step(calls.interpolate, system, method, memory, clock, counts, h, theta)
+        _step(calls.interpolate, system, method, memory, solver, clock, counts, h, theta)
         if project:
             normalise(system.blocks, memory.between)
         store(output, stored, asked[stored], memory.between)
@@ -183,9 +186,9 @@ def store(output, row, time, state):
 
 
 @routine
-def call(address, system, method, memory, clock, counts, h):
+def call(address, system, method, memory, solver, clock, counts, h):
     """Attempt, or accept, a step of another length from the same state, where an event is to be located."""
-    return _step(address, system, method, memory, clock, counts, h, 1.0)
+    return _step(address, system, method, memory, solver, clock, counts, h, 1.0)
 
 
 @kernel

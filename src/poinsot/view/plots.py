@@ -169,7 +169,10 @@ def _legend_beside_title(axes: Axes) -> None:
 def _name_bodies(figure: Figure, speeds: Axes, bodies: Sequence[str], colors: Sequence[Any]) -> None:
     if len(bodies) > len(PALETTE):
         shading = ScalarMappable(Normalize(1, len(bodies)), SHADES)
-        figure.colorbar(shading, ax=speeds, label="body, in order of addition", aspect=30)
+        # Below all panels, as the names of few bodies are: beside one it would narrow the column and crowd its legends.
+        figure.colorbar(
+            shading, ax=figure.axes, label="body, in order of addition", location="bottom", shrink=0.4, aspect=50
+        )
     else:
         in_one_row = sum(len(name) + 6 for name in bodies) < 150
         figure.legend(speeds.lines, bodies, loc="outside lower center", ncols=len(PALETTE) if in_one_row else 2)

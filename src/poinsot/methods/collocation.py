@@ -1,0 +1,298 @@
+"""Collocation methods: Gauss and Radau share their stages, the iteration for them, and the step.
+
+The unknowns are the rates W_i at the stages; where the equations are of second order only the accelerations are, since
+the velocities follow from them. Fixed-point iteration W <- f(Y(W)) starts from the polynomial through the rates of the
+steps before. Where it does not contract fast, Newton's does (methods/stage_newton.py).
+"""
+
+import math
+from typing import Any, NamedTuple
+
+from numba import types
+
+from poinsot._jit import kernel, pointer_call, routine
+from poinsot.methods.explicit import add_with_carry
+from poinsot.methods.stages import put_stages, put_step
+from poinsot.methods.stepping import (
+    ATOL,
+    EVALUATIONS,
+    FIXED_STEP,
+    FRESH,
+    ITERATIONS,
+    NEWTON_STEPS,
+    NEWTON_WANTED,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    RTOL,
+    RUNNING,
+    TIME,
+    copy,
+    finite,
+    rates_of,
+)
+
+# How the stages are solved for.
+AUTOMATIC, FIXED_POINT, NEWTON = range(3)
+# Entries of `notes`: Newton's iteration is on; age of its Jacobian (0: none, 1: new); the step of its factors; the
+# slowest contraction of the last step; how many stages are remembered.
+ON, AGE, FACTORED, CONTRACTION, REMEMBERED = range(5)
+NOTES = 5
+# Iterations at the most, and the contraction beyond which fixed-point iteration gives way to Newton's.
+MOST_FIXED_POINT, MOST_NEWTON, SLOW = 100, 15, 0.5
+# Of the largest velocity (at least a thousandth): a change that is rounding, and one that may be, if it stays.
+ROUNDING, STALLED, LEAST_SIZE = 2.3e-16, 1e-10, 1e-3
+# Adaptive steps iterate to this part of the tolerance.
+PART_OF_TOLERANCE = 1e-3
+
+_call = pointer_call(lambda *arguments: types.int64(*arguments))
+_residual = pointer_call(lambda *arguments: types.void(*arguments))
+
+
+class Method(NamedTuple):
+    """A collocation method: its tableau, and how the stages are moved and solved for."""
+
+    a: Any
+    b: Any  # one row
+    c: Any
+    order: Any  # of dexp_inv on the group, or NUMBERS
+    velocities: Any  # their number where the equations are of second order, else 0
+    velocity_row: Any  # the first of them in the state
+    iteration: Any
+    tolerance: Any  # of the iteration; 0 stands for rounding
+    reach: Any  # how many past stages the prediction uses
+    constraints: Any  # their number; -1 where the problem is an ordinary differential equation
+    index: Any
+    correct: Any  # address of Newton's correction, 0 until it is compiled
+    estimate: Any  # address of the error estimate, 0 where there is none
+
+
+class Memory(NamedTuple):
+    """Views of one column, or of one column per stage; after a DAE's state stand its accelerations and multipliers."""
+
+    state: Any
+    carry: Any
+    new: Any
+    new_carry: Any
+    between: Any
+    rates: Any  # at the state
+    new_rates: Any
+    stage: Any
+    stage_rates: Any
+    acceleration: Any
+    multiplier: Any
+    residual: Any
+    y: Any  # stages
+    w: Any  # their rates in the algebra
+    u: Any  # their increments on the group
+    multipliers: Any
+    defect: Any
+    past: Any  # rates, and multipliers below them, of the stages of the steps before
+    past_times: Any
+    ring: Any
+    increment: Any
+    slopes: Any
+    notes: Any
+
+
+@routine
+def attempt(system, method, memory, solver, clock, counts, h, theta):
+    """Solve for the stages, and put the new point and the error estimate."""
+    notes = memory.notes
+    if counts[FRESH] == 1:
+        know_the_start(system, method, memory, clock, counts)
+    newton = method.iteration == NEWTON or notes[ON] != 0.0
+    status = iterate(system, method, memory, solver, clock, counts, h, newton)
+    if status != RUNNING and not newton and method.iteration == AUTOMATIC:
+        if method.correct == 0:
+            return NEWTON_WANTED
+        notes[ON], newton = 1.0, True
+        status = iterate(system, method, memory, solver, clock, counts, h, newton)
+    if status != RUNNING and newton and notes[AGE] > 1.0:
+        notes[AGE] = 0.0
+        status = iterate(system, method, memory, solver, clock, counts, h, newton)
+    if status != RUNNING:
+        return status
+    put_stages(system.blocks, method, memory, h)
+    put_step(system.blocks, method, memory, h, memory.between)
+    add_with_carry(memory, memory.between)
+    if method.constraints >= 0:
+        put_last_multipliers(method, memory)
+    if not finite(memory.new):
+        return NOT_FINITE
+    if method.estimate == 0 or clock[FIXED_STEP] > 0.0:
+        return RUNNING
+    return _call(method.estimate, system, method, memory, solver, clock, counts, h, theta)
+
+
+@routine
+def accept(system, method, memory, solver, clock, counts, h, theta):
+    """The new point is the state; its stages are remembered, the two steps before at the most."""
+    stages, notes, past = method.a.shape[0], memory.notes, memory.past
+    keep = method.reach - stages
+    for i in range(past.shape[0]):
+        for s in range(keep):
+            past[i, s] = past[i, s + stages]
+        for s in range(stages):
+            multiplier = i - memory.w.shape[0]
+            past[i, keep + s] = memory.w[i, s] if multiplier < 0 else memory.multipliers[multiplier, s]
+    for s in range(keep):
+        memory.past_times[s] = memory.past_times[s + stages]
+    for s in range(stages):
+        memory.past_times[keep + s] = clock[TIME] + method.c[s] * h
+    notes[REMEMBERED] = min(float(method.reach), (0.0 if counts[FRESH] != 0 else notes[REMEMBERED]) + stages)
+    notes[AGE] += 1.0 if notes[AGE] > 0.0 else 0.0
+    if method.iteration == NEWTON or notes[ON] != 0.0:
+        counts[NEWTON_STEPS] += 1
+    for i in range(memory.rates.shape[0]):
+        memory.rates[i, 0] = memory.w[i, stages - 1]  # at the new point where it is a stage (Radau)
+    copy(memory.new, memory.state)
+    copy(memory.new_carry, memory.carry)
+    return RUNNING
+
+
+@kernel
+def know_the_start(system, method, memory, clock, counts):
+    """The rates at a state before which nothing is known."""
+    if method.constraints < 0:
+        rates_of(system, clock[TIME], memory.state, memory.rates)
+        counts[EVALUATIONS] += 1
+    else:
+        n = method.velocities
+        for i in range(n):
+            memory.rates[i, 0] = memory.state[method.velocity_row + i, 0]
+            memory.rates[n + i, 0] = memory.state[method.velocity_row + n + i, 0]
+    counts[FRESH] = 2
+
+
+@kernel
+def put_last_multipliers(method, memory):
+    """Accelerations and multipliers at the last stage, which is the new point, behind the state."""
+    n, last = method.velocities, method.a.shape[0] - 1
+    first = method.velocity_row + n
+    for i in range(n):
+        memory.new[first + i, 0] = memory.w[n + i, last]
+    for i in range(method.constraints):
+        memory.new[first + n + i, 0] = memory.multipliers[i, last]
+
+
+@kernel
+def predict(method, memory, clock, counts, h):
+    """The stages' rates from the polynomial through the remembered ones; without any, those at the state."""
+    known = 0 if counts[FRESH] != 0 else int(memory.notes[REMEMBERED])
+    first, rows = method.reach - known, memory.w.shape[0]
+    for s in range(method.a.shape[0]):
+        time = clock[TIME] + method.c[s] * h
+        for i in range(rows):
+            memory.w[i, s] = memory.rates[i, 0] if known == 0 else 0.0
+        for i in range(method.constraints):
+            behind = method.velocity_row + 2 * method.velocities + i
+            memory.multipliers[i, s] = memory.state[behind, 0] if known == 0 else 0.0
+        for k in range(first, method.reach):
+            weight = 1.0
+            for j in range(first, method.reach):
+                if j != k:
+                    here, there = memory.past_times[k], memory.past_times[j]
+                    weight *= (time - there) / (here - there)
+            for i in range(rows):
+                memory.w[i, s] += weight * memory.past[i, k]
+            for i in range(method.constraints):
+                memory.multipliers[i, s] += weight * memory.past[rows + i, k]
+
+
+@routine
+def iterate(system, method, memory, solver, clock, counts, h, newton):
+    """Iterate for the stages' rates until the changes of the stages are below the tolerance, or rounding."""
+    predict(method, memory, clock, counts, h)
+    previous, contraction = math.inf, 0.0
+    for n in range(MOST_NEWTON if newton else MOST_FIXED_POINT):
+        put_stages(system.blocks, method, memory, h)
+        put_defects(system, method, memory, clock, h)
+        counts[EVALUATIONS] += method.a.shape[0]
+        counts[ITERATIONS] += 1
+        if newton:
+            status = _call(method.correct, system, method, memory, solver, clock, counts, h, 1.0)
+            if status != RUNNING:
+                return status
+        change = abs(h) * add_defects(method, memory)
+        if not change < math.inf:
+            return NOT_CONVERGED if n > 0 else NOT_FINITE
+        size = max(LEAST_SIZE, largest_velocity(method, memory))
+        if n > 0:
+            contraction = max(contraction, change / previous)
+        if change <= limit(method, clock, size) or (n > 0 and change > SLOW * previous and change <= STALLED * size):
+            memory.notes[CONTRACTION] = contraction
+            return RUNNING
+        if n > 0 and change > patience(method, newton) * previous:
+            return NOT_CONVERGED
+        previous = change
+    return NOT_CONVERGED
+
+
+@kernel
+def patience(method, newton):
+    """The contraction beyond which an iteration is given up."""
+    if newton:
+        return 0.9
+    return SLOW if method.iteration == AUTOMATIC else 2.0
+
+
+@kernel
+def limit(method, clock, size):
+    """The change below which the iteration ends."""
+    if method.tolerance > 0.0:
+        return method.tolerance * max(1.0, size)
+    if clock[FIXED_STEP] > 0.0:
+        return ROUNDING * size
+    return max(ROUNDING * size, PART_OF_TOLERANCE * (clock[ATOL] + clock[RTOL] * size))
+
+
+@kernel
+def put_defects(system, method, memory, clock, h):
+    """What the equations of motion miss at each stage: f(Y) - W, of a DAE its negative residual."""
+    free, n = method.velocities, memory.w.shape[0] - method.velocities
+    for s in range(method.a.shape[0]):
+        time = clock[TIME] + method.c[s] * h
+        for i in range(memory.stage.shape[0]):
+            memory.stage[i, 0] = memory.y[i, s]
+        if method.constraints < 0:
+            rates_of(system, time, memory.stage, memory.stage_rates)
+            for i in range(n):
+                memory.defect[i, s] = memory.stage_rates[free + i, 0] - memory.w[free + i, s]
+        else:
+            for i in range(n):
+                memory.acceleration[i, 0] = memory.w[free + i, s]
+            for i in range(method.constraints):
+                memory.multiplier[i, 0] = memory.multipliers[i, s]
+            _residual(
+                system.rates, system.mechanism, time, memory.stage, memory.acceleration, memory.multiplier,
+                system.work, memory.residual,
+            )  # fmt: skip
+            here = n + method.constraints * (3 - method.index)
+            for i in range(n):
+                memory.defect[i, s] = -memory.residual[i, 0]
+            for i in range(method.constraints):
+                memory.defect[n + i, s] = -memory.residual[here + i, 0]
+
+
+@kernel
+def add_defects(method, memory):
+    """Add the corrections to the unknowns; return the largest of a rate."""
+    free, n, largest = method.velocities, memory.w.shape[0] - method.velocities, 0.0
+    for s in range(method.a.shape[0]):
+        for i in range(n):
+            size = abs(memory.defect[i, s])
+            largest = size if size > largest or size != size else largest
+            memory.w[free + i, s] += memory.defect[i, s]
+        for i in range(method.constraints):
+            memory.multipliers[i, s] += memory.defect[n + i, s]
+    return largest
+
+
+@kernel
+def largest_velocity(method, memory):
+    """The size of what the unknown rates change: velocities, or the whole state."""
+    first = method.velocity_row if method.velocities > 0 else 0
+    last, largest = memory.stage.shape[0], 0.0
+    for i in range(first, last):
+        largest = max(largest, max(abs(memory.state[i, 0]), abs(memory.y[i, method.a.shape[0] - 1])))
+    return largest
