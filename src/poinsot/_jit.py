@@ -123,6 +123,12 @@ class _KernelFile(IndexDataCacheFile):
         entry = super().load(key)
         return entry[2] if entry is not None and entry[:2] == (self._source_stamp, key) else None
 
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except (AttributeError, ImportError):  # its keys name types that an older version had
+            return {}
+
 
 class _KernelCache(FunctionCache):
     """Numba's cache of one function, whose stamp is the digest of all kernels beside the function's own file."""

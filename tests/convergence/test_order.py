@@ -13,11 +13,13 @@ FREE_BODY = {
     "rk4": (100, 140, 200, 280, 400), "dopri5": (100, 140, 200, 280, 400), "dop853": (25, 32, 40, 50, 64),
     "rkmk4": (100, 140, 200, 280, 400), "rkmk5": (100, 140, 200, 280, 400),
     "gauss1": (200, 280, 400, 560), "gauss2": (70, 100, 140, 200), "gauss3": (40, 50, 64, 80),
+    "radau5": (70, 100, 140, 200), "generalized-alpha": (400, 560, 800, 1120),
 }  # fmt: skip
 CHAIN = {
     "rk4": (800, 1120, 1600, 2240), "dopri5": (1600, 2240, 3200, 4480), "dop853": (120, 150, 180, 210, 250, 300),
     "rkmk4": (800, 1120, 1600, 2240), "rkmk5": (1600, 2240, 3200, 4480),
     "gauss1": (1600, 2240, 3200, 4480), "gauss2": (560, 800, 1120, 1600), "gauss3": (180, 250, 350, 480),
+    "radau5": (280, 400, 560, 800), "generalized-alpha": (1600, 2240, 3200, 4480),
 }  # fmt: skip
 # Lengths of one step from which an interpolant is measured, and the order of its error within a step.
 WITHIN = {
@@ -25,6 +27,7 @@ WITHIN = {
     "dop853": ((0.06, 0.05, 0.04, 0.03, 0.02), 8), "rkmk4": ((0.02, 0.01, 0.005, 0.0025), 4),
     "rkmk5": ((0.02, 0.015, 0.01, 0.007, 0.005), 5), "gauss1": ((0.02, 0.01, 0.005, 0.0025), 3),
     "gauss2": ((0.02, 0.01, 0.005, 0.0025), 4), "gauss3": ((0.03, 0.02, 0.015, 0.01, 0.007), 6),
+    "radau5": ((0.04, 0.03, 0.02, 0.015), 6), "generalized-alpha": ((0.02, 0.01, 0.005, 0.0025), 3),
 }  # fmt: skip
 TOLERANCES = 10.0 ** -np.arange(5, 13)
 
@@ -57,6 +60,9 @@ VARIANTS = [
     ("dop853", {"group": True, "dexp_inv": "exact"}), ("rkmk4", {"dexp_inv": "exact"}),
     ("gauss2", {"group": True}), ("gauss3", {"group": True}), ("gauss3", {"group": True, "dexp_inv": "exact"}),
     ("gauss1", {"iteration": "newton"}), ("gauss2", {"iteration": "newton"}), ("gauss3", {"iteration": "newton"}),
+    ("radau5", {"dexp_inv": "exact"}), ("radau5", {"iteration": "automatic"}),
+    ("generalized-alpha", {"spectral_radius": 0.0}), ("generalized-alpha", {"spectral_radius": 1.0}),
+    ("generalized-alpha", {"iteration": "fixed-point"}),
 ]  # fmt: skip
 
 

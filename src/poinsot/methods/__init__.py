@@ -1,9 +1,9 @@
 """Methods: how a problem is stepped in time. One file per family, and a line per family here."""
 
-from poinsot.methods import gauss, runge_kutta
+from poinsot.methods import gauss, generalized_alpha, radau, runge_kutta
 from poinsot.problem import AbstractMethod
 
-FAMILIES = (runge_kutta, gauss)
+FAMILIES = (runge_kutta, gauss, radau, generalized_alpha)
 
 
 def methods() -> list[AbstractMethod]:

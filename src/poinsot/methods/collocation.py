@@ -38,9 +38,11 @@ AUTOMATIC, FIXED_POINT, NEWTON = range(3)
 ON, AGE, FACTORED, CONTRACTION, REMEMBERED = range(5)
 NOTES = 5
 # Iterations at the most, and the contraction beyond which fixed-point iteration gives way to Newton's.
-MOST_FIXED_POINT, MOST_NEWTON, SLOW = 100, 15, 0.5
+MOST_FIXED_POINT, MOST_NEWTON, SLOW = 100, 30, 0.5
 # Of the largest velocity (at least a thousandth): a change that is rounding, and one that may be, if it stays.
 ROUNDING, STALLED, LEAST_SIZE = 2.3e-16, 1e-10, 1e-3
+# Where constraints are on positions, these are divided by the step twice, and rounding with them.
+POSITION_ROUNDING = 1e-14
 # Adaptive steps iterate to this part of the tolerance.
 PART_OF_TOLERANCE = 1e-3
 
@@ -91,6 +93,7 @@ class Memory(NamedTuple):
     ring: Any
     increment: Any
     slopes: Any
+    aside: Any
     notes: Any
 
 
@@ -100,7 +103,7 @@ def attempt(system, method, memory, solver, clock, counts, h, theta):
     notes = memory.notes
     if counts[FRESH] == 1:
         know_the_start(system, method, memory, clock, counts)
-    newton = method.iteration == NEWTON or notes[ON] != 0.0
+    newton = newton_is_on(method, memory)
     status = iterate(system, method, memory, solver, clock, counts, h, newton)
     if status != RUNNING and not newton and method.iteration == AUTOMATIC:
         if method.correct == 0:
@@ -116,7 +119,7 @@ def attempt(system, method, memory, solver, clock, counts, h, theta):
     put_step(system.blocks, method, memory, h, memory.between)
     add_with_carry(memory, memory.between)
     if method.constraints >= 0:
-        put_last_multipliers(method, memory)
+        put_last_multipliers(method, memory, memory.new)
     if not finite(memory.new):
         return NOT_FINITE
     if method.estimate == 0 or clock[FIXED_STEP] > 0.0:
@@ -141,7 +144,7 @@ def accept(system, method, memory, solver, clock, counts, h, theta):
         memory.past_times[keep + s] = clock[TIME] + method.c[s] * h
     notes[REMEMBERED] = min(float(method.reach), (0.0 if counts[FRESH] != 0 else notes[REMEMBERED]) + stages)
     notes[AGE] += 1.0 if notes[AGE] > 0.0 else 0.0
-    if method.iteration == NEWTON or notes[ON] != 0.0:
+    if newton_is_on(method, memory):
         counts[NEWTON_STEPS] += 1
     for i in range(memory.rates.shape[0]):
         memory.rates[i, 0] = memory.w[i, stages - 1]  # at the new point where it is a stage (Radau)
@@ -165,14 +168,20 @@ def know_the_start(system, method, memory, clock, counts):
 
 
 @kernel
-def put_last_multipliers(method, memory):
-    """Accelerations and multipliers at the last stage, which is the new point, behind the state."""
+def newton_is_on(method, memory):
+    """Whether the stages are solved for by Newton's iteration."""
+    return method.iteration == NEWTON or memory.notes[ON] != 0.0
+
+
+@kernel
+def put_last_multipliers(method, memory, point):
+    """Accelerations and multipliers at the last stage, which is the step's end, behind the state there."""
     n, last = method.velocities, method.a.shape[0] - 1
     first = method.velocity_row + n
     for i in range(n):
-        memory.new[first + i, 0] = memory.w[n + i, last]
+        point[first + i, 0] = memory.w[n + i, last]
     for i in range(method.constraints):
-        memory.new[first + n + i, 0] = memory.multipliers[i, last]
+        point[first + n + i, 0] = memory.multipliers[i, last]
 
 
 @kernel
@@ -204,6 +213,7 @@ def iterate(system, method, memory, solver, clock, counts, h, newton):
     """Iterate for the stages' rates until the changes of the stages are below the tolerance, or rounding."""
     predict(method, memory, clock, counts, h)
     previous, contraction = math.inf, 0.0
+    stalled = STALLED + (POSITION_ROUNDING / abs(h) if method.index == 3 else 0.0)
     for n in range(MOST_NEWTON if newton else MOST_FIXED_POINT):
         put_stages(system.blocks, method, memory, h)
         put_defects(system, method, memory, clock, h)
@@ -219,7 +229,7 @@ def iterate(system, method, memory, solver, clock, counts, h, newton):
         size = max(LEAST_SIZE, largest_velocity(method, memory))
         if n > 0:
             contraction = max(contraction, change / previous)
-        if change <= limit(method, clock, size) or (n > 0 and change > SLOW * previous and change <= STALLED * size):
+        if change <= limit(method, clock, size) or (n > 0 and change > SLOW * previous and change <= stalled * size):
             memory.notes[CONTRACTION] = contraction
             return RUNNING
         if n > 0 and change > patience(method, newton) * previous:

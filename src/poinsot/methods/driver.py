@@ -54,11 +54,16 @@ class Kernels:
 
 @dataclass(frozen=True)
 class Control:
-    """How a method controls its steps: the order of its error estimate, PI control's damping, when to keep a step."""
+    """How a method controls its steps: the order of its error estimate, PI control's damping, when to keep a step.
+
+    Where the estimate is of a lower order than the step, tolerances become `tolerance` rtol ^ `tolerance_power`.
+    """
 
     error_order: int = 0
     damping: float = 0.3
     keep: float = 1.0
+    tolerance: float = 1.0
+    tolerance_power: float = 1.0
 
 
 def step_signature(*operands: Any) -> Any:
@@ -156,7 +161,9 @@ class Loop:
         self.memory.state[:] = self.initial
         clock, counts = self.clock, self.counts
         clock[:], counts[:] = 0.0, 0
-        clock[[s.END, s.RTOL, s.ATOL, s.LAST_ERROR]] = controls.t_end, controls.rtol, controls.atol, 1e-4
+        rtol = self.control.tolerance * controls.rtol**self.control.tolerance_power
+        atol = rtol * controls.atol / controls.rtol if controls.rtol > 0.0 else controls.atol
+        clock[[s.END, s.RTOL, s.ATOL, s.LAST_ERROR]] = controls.t_end, rtol, atol, 1e-4
         clock[s.FIXED_STEP] = controls.step or 0.0
         clock[[s.EXPONENT, s.DAMPING, s.KEEP]] = (
             1.0 / (self.control.error_order + 1),

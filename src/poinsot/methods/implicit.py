@@ -10,6 +10,7 @@ from numba import typeof, types
 
 from poinsot._jit import address
 from poinsot.methods import collocation, stepping
+from poinsot.methods.consistent import consistent_start
 from poinsot.methods.driver import Control, Kernels, Loop, step_signature
 from poinsot.methods.newton import Newton, differentiate_rates, differentiate_residual
 from poinsot.methods.stage_newton import Eigenbasis, correct
@@ -22,6 +23,9 @@ ITERATION = Option(
     "automatic", "how the stages are solved for; automatic: Newton's where fixed-point is slow", tuple(ITERATIONS)
 )
 ITERATION_TOLERANCE = Option(None, "the change of a stage at which its iteration ends; none: rounding", (), 1e-16, 1e-2)
+
+
+INDEX = Option(2, "the form of a constrained problem: 3 by positions, 2 by velocities, 1 by accelerations", (), 1, 3)
 
 
 def collocation_matrix(c: Array) -> tuple[Array, Array, Array]:
@@ -43,6 +47,7 @@ def collocate(
     index: int = 0,
     control: Control | None = None,
     estimate: Any = None,
+    first_step: Any = None,
 ) -> Loop:
     """A loop of a collocation method on a problem."""
     a, b, c = tableau
@@ -65,14 +70,16 @@ def collocate(
     )
     memory, m = _memory(problem, method, reach), max(method.constraints, 0)
     n = problem.n_rates - velocities
-    solver = _newton(problem, n, m, index), _eigenbasis(a, n + m)
+    solver = empty_newton(problem, n, m, index), _eigenbasis(a, n + m)
     call = problem.residual if constrained else problem.rates
     system = stepping.System(call, problem.mechanism, problem.blocks, problem.work)
     if estimate is not None:
         method = method._replace(estimate=address(estimate, step_signature(system, method, memory, solver)))
     if method.iteration == collocation.NEWTON:
         method, solver = _with_newton(problem, system, method, memory, solver)
-    loop = Loop(kernels, system, method, memory, solver, control=control or Control())
+    if constrained:
+        memory.state[:, 0] = consistent_start(problem, system, solver[0])
+    loop = Loop(kernels, system, method, memory, solver, control=control or Control(), first_step=first_step)
 
     def bring_newton(loop: Loop) -> None:
         loop.method, loop.solver = _with_newton(problem, loop.system, loop.method, loop.memory, loop.solver)
@@ -83,14 +90,19 @@ def collocate(
 
 def _with_newton(problem: Any, system: Any, method: Any, memory: Any, solver: Any) -> tuple[Any, Any]:
     """Method and solver with the kernels that Newton's iteration needs, compiled."""
-    derived = problem.derived()
-    newton, basis = solver
-    newton = newton._replace(call=derived.call, mechanism=derived.mechanism, work=derived.work)
-    kernel = differentiate_rates if method.constraints < 0 else differentiate_residual
+    newton, kernel = with_derivatives(problem, solver[0])
+    basis = solver[1]
     arguments = newton, system.blocks, 0.0, memory.stage, memory.acceleration, memory.multiplier
     basis = basis._replace(derivatives=address(kernel, types.int64(*map(typeof, arguments))))
     solver = newton, basis
     return method._replace(correct=address(correct, step_signature(system, method, memory, solver))), solver
+
+
+def with_derivatives(problem: Any, newton: Newton) -> tuple[Newton, Any]:
+    """The linearised equations with the problem's kernel for Duals, and the kernel that makes them."""
+    derived = problem.derived()
+    kernel = differentiate_residual if isinstance(problem, SecondOrderDAE) else differentiate_rates
+    return newton._replace(call=derived.call, mechanism=derived.mechanism, work=derived.work), kernel
 
 
 def _memory(problem: Any, method: collocation.Method, reach: int) -> collocation.Memory:
@@ -123,11 +135,13 @@ def _memory(problem: Any, method: collocation.Method, reach: int) -> collocation
         ring=np.zeros((stages * stages, 4)),
         increment=np.zeros(rates),
         slopes=np.zeros((problem.n_rates, 6)),
+        aside=np.zeros((problem.n_rates + m, stages)),
         notes=np.zeros(collocation.NOTES),
     )
 
 
-def _newton(problem: Any, n: int, m: int, index: int) -> Newton:
+def empty_newton(problem: Any, n: int, m: int, index: int) -> Newton:
+    """Room for the linearised equations of n accelerations and m constraints."""
     return Newton(
         call=0,
         index=index,

@@ -134,11 +134,6 @@ def call_residual(newton, time):
 def factor(newton, E, pivots, p, q):
     """The matrix of the linearised equations, in factors, for steps p and q per unit of acceleration."""
     n, m = newton.C.shape[0], newton.B.shape[0]
-    scale = 1.0 + 0.0 * p
-    if newton.index == 2:
-        scale = 1.0 / p
-    elif newton.index == 3:
-        scale = 1.0 / q
     for i in range(n):
         for j in range(n):
             E[i, j] = newton.M[i, j] + p * newton.C[i, j] + q * newton.K[i, j]
@@ -146,8 +141,12 @@ def factor(newton, E, pivots, p, q):
             E[i, n + j] = newton.B[j, i]
     for i in range(m):
         for j in range(n):
-            change = newton.G_acceleration[i, j] + p * newton.G_velocity[i, j] + q * newton.G_position[i, j]
-            E[n + i, j] = scale * change
+            change = newton.G_position[i, j] + 0.0 * p  # of positions per q, of velocities per p
+            if newton.index == 2:
+                change = newton.G_velocity[i, j] + q / p * newton.G_position[i, j]
+            elif newton.index == 1:
+                change = newton.G_acceleration[i, j] + p * newton.G_velocity[i, j] + q * newton.G_position[i, j]
+            E[n + i, j] = change
         for j in range(m):
             E[n + i, n + j] = 0.0 * p
     return eliminate(E, n, pivots)

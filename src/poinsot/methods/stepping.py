@@ -91,7 +91,9 @@ def advance(calls, system, method, memory, solver, output, watching, clock, coun
             ):
                 counts[PENDING] = 1
                 return WATCH
-        finish_step(calls, system, method, memory, solver, output, clock, counts)
+        status = finish_step(calls, system, method, memory, solver, output, clock, counts)
+        if status != RUNNING:
+            return status
     return RUNNING
 
 
@@ -130,7 +132,9 @@ def finish_step(calls, system, method, memory, solver, output, clock, counts):
     """Record and accept the attempted step, and choose the next."""
     h, end = clock[TRIED], clock[TRIED_END]
     counts[DENSE] = 0
-    record_step(calls, system, method, memory, solver, output, clock, counts, h, end)
+    status = record_step(calls, system, method, memory, solver, output, clock, counts, h, end)
+    if status != RUNNING:
+        return status
     _step(calls.accept, system, method, memory, solver, clock, counts, h, 1.0)
     clock[TIME] = end
     counts[STEPS] += 1
@@ -141,6 +145,7 @@ def finish_step(calls, system, method, memory, solver, output, clock, counts):
         control(clock, h)
     elif end > clock[START] + (counts[GRID] + 1 - 1e-9) * clock[FIXED_STEP]:
         counts[GRID] += 1
+    return RUNNING
 
 
 @kernel
@@ -161,7 +166,9 @@ def record_step(calls, system, method, memory, solver, output, clock, counts, h,
     project = counts[NORMALISE] != 0
     while stored < asked.shape[0] and asked[stored] < near:
         theta = (asked[stored] - clock[TIME]) / h
-        _step(calls.interpolate, system, method, memory, solver, clock, counts, h, theta)
+        status = _step(calls.interpolate, system, method, memory, solver, clock, counts, h, theta)
+        if status != RUNNING:
+            return status
         if project:
             normalise(system.blocks, memory.between)
         store(output, stored, asked[stored], memory.between)
@@ -175,6 +182,7 @@ def record_step(calls, system, method, memory, solver, output, clock, counts, h,
         store(output, stored, asked[stored], memory.new)
         stored += 1
     counts[STORED] = stored
+    return RUNNING
 
 
 @kernel
