@@ -52,6 +52,10 @@ def all_loads():
     return model
 
 
+def stop_after():
+    return ps.Event(lambda t, outputs: t - 0.05, terminal=True)
+
+
 def results():
     """Everything that is recorded at the end of each run, by name."""
     runs = {
@@ -62,8 +66,14 @@ def results():
             all_loads(), 0.02, step=0.01, method="dop853", output_step=0.003, stabilize="none"
         ),
     }
+    kick = ps.Event("t - 0.02", restart=True)
+    watched = ['joint_position["rail"] - 0.001', lambda t, outputs: outputs.joint_velocity["wrist"][0] - t, kick]
+    stop = ps.Event('angular_velocity["ball"].x - 1', terminal=True)
+    runs["arm, watched"] = ps.simulate(all_loads(), 0.05, step=0.01, method="rkmk4", events=[*watched, stop])
+    runs["pendulum, stopped"] = ps.simulate(ps.case("double-pendulum"), 0.1, rtol=1e-8, events=[kick, stop_after()])
     return {
-        name: {what: values.tolist() for what, values in run.arrays.items()} | {"steps": run.stats.steps}
+        name: {what: values.tolist() for what, values in run.arrays.items()}
+        | {"steps": run.stats.steps, "events": [event.time for event in run.events]}
         for name, run in runs.items()
     }
 

@@ -348,3 +348,31 @@ def test_a_closed_output_is_no_failure():
     program = f"{sys.executable} -c 'from poinsot.cli import main; main()' cases >&-"
     result = subprocess.run(["sh", "-c", program], stderr=subprocess.PIPE, text=True)
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_events_are_recorded_and_one_may_end_the_motion(command):
+    events = ("--event", 'position["lower"].z + 3', "--event", "t - 0.25", "--stop", "t - 0.5", "--stop", "t - 0.75")
+    status, out, err = command("run", "double-pendulum", "--t-end", "3", "--no-plot", "--json", *events)
+    assert status == 0, err
+    report = json.loads(out)
+    assert [(event["name"], event["time"]) for event in report["events"]] == [("t - 0.25", 0.25), ("t - 0.5", 0.5)]
+    assert report["ended_by"] == ["t - 0.5"]
+    assert load_run("double-pendulum.nc").time[-1] == 0.5
+    status, out, _ = command("run", "double-pendulum", "--t-end", "3", "--no-plot", *events)
+    assert '1 of "t - 0.5", none of "t - 0.75"; ended by "t - 0.5" at t = 0.5 s' in out
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "sentence"),
+    [
+        ("--event", 'position["lowr"].z', 'is not the name of a body; did you mean "lower"?'),
+        ("--stop", "energy >", "is not an expression (column 8"),
+        ("--stop", "sqrt(0.1 - t)", "its value at t = 0.1"),
+    ],
+)
+def test_a_mistaken_event_is_said_in_a_sentence(command, option, text, sentence):
+    status, out, err = command("run", "double-pendulum", "--t-end", "1", "--no-plot", option, text)
+    assert (status, out) == (2, "")
+    assert err.startswith("poinsot: ")
+    assert sentence in err
+    assert err.count("\n") == 1

@@ -9,8 +9,8 @@ import pytest
 import poinsot as ps
 
 CONTRACT = {
-    "BodyState", "Inertia", "Model", "PoinsotError", "Run", "SimulationError", "case", "cases", "formulations", "load",
-    "methods", "select", "simulate", "analysis",
+    "BodyState", "Event", "Inertia", "Model", "PoinsotError", "Run", "SimulationError", "analysis", "case", "cases",
+    "formulations", "load", "methods", "select", "simulate",
 }  # fmt: skip
 FUNCTIONS = ("case", "cases", "formulations", "load", "methods", "simulate")
 HEAVY = ("numpy", "numba", "llvmlite", "scipy", "xarray", "pandas", "matplotlib", "pydantic", "rich", "typer")
@@ -52,7 +52,8 @@ def test_importing_poinsot_imports_nothing_heavy():
 @pytest.mark.parametrize(
     "use",
     ["ps.case('double-pendulum')", "ps.cases()", "ps.Model('m').body('b', ps.Inertia.sphere(mass=1.0, radius=1.0))",
-     "ps.load(lambda t, body: ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))", "ps.Run, ps.BodyState, ps.PoinsotError"],
+     "ps.Event('t')", "ps.load(lambda t, body: ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))",
+     "ps.Run, ps.BodyState, ps.PoinsotError"],
 )  # fmt: skip
 def test_what_compiles_nothing_imports_nothing_that_compiles(use):
     assert loaded(f"import poinsot as ps; {use}", SLOW) == []

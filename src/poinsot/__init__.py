@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from poinsot.loading import load as load
     from poinsot.methods import methods as methods
     from poinsot.model import BodyState as BodyState
+    from poinsot.model import Event as Event
     from poinsot.model import Inertia as Inertia
     from poinsot.model import Model as Model
     from poinsot.run import Run as Run
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 # Every public name and the module that it comes from, which is imported when the name is first used.
 _HOMES = {
     "BodyState": "poinsot.model",
+    "Event": "poinsot.model",
     "Inertia": "poinsot.model",
     "Model": "poinsot.model",
     "PoinsotError": "poinsot.errors",

@@ -119,6 +119,12 @@ def run(
     method: Annotated[str | None, typer.Option(help="The time stepping; see `poinsot methods`.")] = None,
     output_step: Annotated[float | None, typer.Option(help="Record every so many seconds.")] = None,
     option: Options = None,
+    event: Annotated[
+        list[str] | None, typer.Option(metavar="EXPR", help="Record the zeros of an expression; may be repeated.")
+    ] = None,
+    stop: Annotated[
+        list[str] | None, typer.Option(metavar="EXPR", help="End the motion at a zero of one; may be repeated.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The netCDF file; MODEL.nc by default.")] = None,
     plot: Annotated[Path | None, typer.Option(help="The plot (.png, .pdf, .svg); beside the file by default.")] = None,
     no_plot: Annotated[bool, typer.Option("--no-plot", help="Make no plot.")] = False,
@@ -134,6 +140,8 @@ def run(
     built = case.model()
     given = {"step": step, "rtol": rtol, "atol": atol, "formulation": formulation, "method": method}
     settings = _settings(built, {**given, **options, "t_end": t_end, "output_step": output_step})
+    if event or stop:
+        settings["events"] = _events(event or (), stop or ())
     result = _simulated(built, settings, data_path, progress=sys.stderr.isatty() and not (quiet or as_json))
     files = {"data": str(result.save(data_path)), "plot": str(plot_path) if plot_path else None}
     if plot_path is not None:
@@ -326,6 +334,12 @@ def _simulated(model: "Model", settings: dict[str, Any], data_path: Path, progre
         raise PoinsotError(f"{failure}; the results until then are in {data_path}") from failure
 
 
+def _events(recorded: Iterable[str], ending: Iterable[str]) -> list[Any]:
+    from poinsot.model import Event
+
+    return [*(Event(text) for text in recorded), *(Event(text, terminal=True) for text in ending)]
+
+
 def _settings(model: "Model", given: dict[str, Any]) -> dict[str, Any]:
     """The model's own settings, under those given on the command line; a step displaces tolerances, and they it."""
     settings = dict(model.settings)
@@ -354,6 +368,8 @@ def _report(result: "Run", files: dict[str, str | None]) -> dict[str, Any]:
         "position_error": result.position_error,
         "velocity_error": result.velocity_error,
         "rotation_error": result.rotation_error,
+        "events": [{"name": event.name, "time": event.time} for event in result.events],
+        "ended_by": settings.get("ended_by", []),
         "files": files,
     }
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from poinsot.errors import PoinsotError, unknown
 from poinsot.mechanism.build import Layout
+from poinsot.mechanism.watching import Watching
 from poinsot.model import checks
 
 Array = NDArray[np.float64]
@@ -77,13 +78,17 @@ class Derived:
 
 @dataclass(frozen=True)
 class Watch:
-    """Functions of time and state whose zeros are events.
+    """Functions of time and state whose changes of sign are events.
 
-    A direction of 1 means rising values only, -1 falling ones, 0 both. A terminal event ends the motion; at one that
-    restarts it, a step ends and the next begins just behind.
+    The loop asks the kernel in `tables` whether a step must be looked at; `values` gives the functions at a time and
+    state, and `first_values` those of the state at t = 0, with 0 for what is a zero but for rounding. A direction of 1
+    means rising values only, -1 falling ones, 0 both. A terminal event ends the motion; at one that restarts it, a
+    step ends and the next begins just behind.
     """
 
+    tables: Watching
     values: Callable[[float, Array], Array]
+    first_values: Callable[[Array], Array]
     directions: NDArray[np.int64]
     terminal: NDArray[np.bool_]
     restarts: NDArray[np.bool_]

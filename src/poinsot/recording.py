@@ -27,17 +27,30 @@ def recorded(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Arr
 
 def _part(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Array]:
     """Everything that a Run holds, out of the tables that a kernel fills."""
-    mechanism, n = problem.mechanism, len(times)
-    bodies = np.zeros((n, len(mechanism.bodies), t.BODY_REPORT_COLUMNS))
-    joints = np.zeros((n, len(mechanism.joints), t.JOINT_REPORT_COLUMNS))
-    totals = np.zeros((n, t.TOTAL_COLUMNS))
+    mechanism, tables = problem.mechanism, report_tables(problem, len(times))
     state, rate = np.zeros((problem.n_states, 1)), np.zeros((problem.n_rates, 1))
     blocks, work = problem.blocks, problem.work
-    record(problem.rates, problem.report, mechanism, blocks, times, states, state, work, rate, bodies, joints, totals)
-    counts = mechanism.joints[:, t.COUNT]
+    record(problem.rates, problem.report, mechanism, blocks, times, states, state, work, rate, *tables)
+    return named(problem, *tables)
+
+
+def report_tables(problem: ManifoldODE, n: int) -> tuple[Array, Array, Array]:
+    """Tables for n instants that `record` fills; NaN stays where a joint has no such coordinate."""
+    mechanism = problem.mechanism
+    bodies = np.zeros((n, len(mechanism.bodies), t.BODY_REPORT_COLUMNS))
+    joints = np.zeros((n, len(mechanism.joints), t.JOINT_REPORT_COLUMNS))
+    spare = np.arange(6) >= mechanism.joints[:, t.COUNT, None]
+    for first in (t.JOINT_POSITION, t.JOINT_VELOCITY):
+        joints[:, :, first : first + 6][:, spare] = np.nan
+    return bodies, joints, np.zeros((n, t.TOTAL_COLUMNS))
+
+
+def named(problem: ManifoldODE, bodies: Array, joints: Array, totals: Array) -> dict[str, Array]:
+    """Views of the tables by the names under which a Run holds them."""
+    counts = problem.mechanism.joints[:, t.COUNT]
     return {
         "position": bodies[:, :, t.POSITION : t.POSITION + 3],
-        "rotation": bodies[:, :, t.ROTATION : t.ROTATION + 9].reshape(n, len(mechanism.bodies), 3, 3),
+        "rotation": bodies[:, :, t.ROTATION : t.ROTATION + 9].reshape(*bodies.shape[:2], 3, 3),
         "velocity": bodies[:, :, t.VELOCITY : t.VELOCITY + 3],
         "angular_velocity": bodies[:, :, t.ANGULAR_VELOCITY : t.ANGULAR_VELOCITY + 3],
         "acceleration": bodies[:, :, t.ACCELERATION : t.ACCELERATION + 3],
@@ -48,7 +61,7 @@ def _part(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Array]
         "reaction_torque": joints[:, :, t.REACTION_TORQUE : t.REACTION_TORQUE + 3],
         "kinetic_energy": totals[:, t.KINETIC_ENERGY],
         "potential_energy": totals[:, t.POTENTIAL_ENERGY],
-        "energy": totals[:, t.KINETIC_ENERGY] + totals[:, t.POTENTIAL_ENERGY],
+        "energy": totals[:, t.ENERGY],
         "linear_momentum": totals[:, t.LINEAR_MOMENTUM : t.LINEAR_MOMENTUM + 3],
         "angular_momentum": totals[:, t.ANGULAR_MOMENTUM : t.ANGULAR_MOMENTUM + 3],
         "position_error": totals[:, t.POSITION_ERROR],
@@ -58,7 +71,6 @@ def _part(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Array]
 
 
 def _coordinates(values: Array, counts: Array) -> Array:
-    """(time, joint) where every joint has at most one coordinate, else (time, joint, coordinate) with NaN to spare."""
+    """(time, joint) where every joint has at most one coordinate, else (time, joint, coordinate)."""
     most = int(counts.max(initial=0))
-    values = np.where(np.arange(6) < counts[:, None], values, np.nan)
     return values[:, :, 0] if most <= 1 else values[:, :, :most]

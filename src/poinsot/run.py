@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import PoinsotError, unknown
+from poinsot.outputs import Outputs
 
 if TYPE_CHECKING:
     import xarray
@@ -79,9 +80,21 @@ class Stats:
     compile_seconds: float = 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class Happening:
+    """An event that happened: its name, its time, and all outputs at that moment (see poinsot.outputs.Outputs)."""
+
+    name: str
+    time: float
+    outputs: Outputs
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
-    """One simulated motion: `data` (an xarray.Dataset), `stats`, `settings`, and ways to save and show them."""
+    """One simulated motion: `data` (an xarray.Dataset), `stats`, `settings`, and ways to save and show them.
+
+    `events` are what happened of the events that were watched, in the order of time.
+    """
 
     model_name: str
     time: Array
@@ -90,6 +103,7 @@ class Run:
     arrays: Mapping[str, Array]
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     stats: Stats = Stats()
+    events: tuple[Happening, ...] = ()
 
     @classmethod
     def assemble(
@@ -102,6 +116,7 @@ class Run:
         model_name: str,
         settings: Mapping[str, Any],
         stats: Stats,
+        events: Sequence[Happening] = (),
     ) -> Self:
         """A Run from the arrays of a finished or interrupted simulation, each checked against its dimensions."""
         time = np.asarray(time, dtype=float)
@@ -109,7 +124,7 @@ class Run:
         checked = {name: _checked(name, arrays[name], sizes) for name in VARIABLES if name in arrays}
         if foreign := sorted(set(arrays) - set(VARIABLES)):
             raise PoinsotError(unknown("variable of a run", foreign[0], VARIABLES))
-        return cls(model_name, time, tuple(bodies), tuple(joints), checked, _plain(settings), stats)
+        return cls(model_name, time, tuple(bodies), tuple(joints), checked, _plain(settings), stats, tuple(events))
 
     @cached_property
     def data(self) -> xarray.Dataset:
@@ -124,8 +139,8 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether the run reached the end that was asked for, rather than failing or being interrupted before."""
-        end = self.settings.get("t_end")
+        """Whether the run reached the end that was asked for or a terminal event, and did not fail on the way."""
+        end = None if "ended_by" in self.settings else self.settings.get("t_end")
         # A last step of fixed length meets the end up to rounding.
         return end is None or bool(self.time.size and self.time[-1] >= end * (1.0 - 1e-12))
 
@@ -181,6 +196,7 @@ class Run:
             self.settings,
             asdict(self.stats),
             errors,
+            [(event.name, event.time) for event in self.events],
         )
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -203,6 +219,8 @@ class Run:
             try:
                 with h5netcdf.File(unfinished, "w") as file:
                     _fill(file, self._coordinates(), self.arrays, self._file_attributes())
+                    if self.events:
+                        _fill_events(file.create_group("events"), self.events)
                 unfinished.replace(target)
             finally:
                 unfinished.unlink(missing_ok=True)
@@ -235,14 +253,16 @@ def load_run(path: str | os.PathLike[str]) -> Run:
     try:
         with h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
             settings, stats = json.loads(str(file.attrs["settings"])), json.loads(str(file.attrs["stats"]))
+            bodies, joints = ([str(name) for name in file.variables[kind][...]] for kind in ("body", "joint"))
             return Run.assemble(
                 time=file.variables["time"][...],
                 arrays={name: file.variables[name][...] for name in VARIABLES if name in file.variables},
-                bodies=[str(name) for name in file.variables["body"][...]],
-                joints=[str(name) for name in file.variables["joint"][...]],
+                bodies=bodies,
+                joints=joints,
                 model_name=str(file.attrs["title"]),
                 settings=settings,
                 stats=Stats(**{f.name: stats[f.name] for f in fields(Stats) if f.name in stats}),
+                events=_read_events(file.groups["events"], bodies, joints) if "events" in file.groups else (),
             )
     except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
         raise PoinsotError(f"{path}: not a file of a Poinsot run ({error}); give one that run.save() wrote") from error
@@ -267,6 +287,29 @@ def _fill(
         variable = file.create_variable(name, dimensions, array.dtype, data=array)
         variable.attrs.update(_attributes(name))
     file.attrs.update(attributes)
+
+
+def _fill_events(group: Any, events: Sequence[Happening]) -> None:
+    """The moments of events as a group: `name` and `time` over `event`, and every variable with `event` for time."""
+    import h5py
+
+    group.dimensions["event"] = len(events)
+    names = np.array([event.name for event in events], dtype=object)
+    group.create_variable("name", ("event",), h5py.string_dtype(), data=names)
+    times = group.create_variable("time", ("event",), "f8", data=np.array([event.time for event in events]))
+    times.attrs.update(_COORDINATE_ATTRIBUTES["time"])
+    for name in events[0].outputs.arrays:
+        array = np.stack([event.outputs.arrays[name] for event in events])
+        variable = group.create_variable(name, ("event", *_dimensions(name, array)[1:]), array.dtype, data=array)
+        variable.attrs.update(_attributes(name))
+
+
+def _read_events(group: Any, bodies: Sequence[str], joints: Sequence[str]) -> list[Happening]:
+    arrays = {name: group.variables[name][...] for name in VARIABLES if name in group.variables}
+    return [
+        Happening(str(name), float(time), Outputs(bodies, joints, {key: array[n] for key, array in arrays.items()}))
+        for n, (name, time) in enumerate(zip(group.variables["name"][...], group.variables["time"][...], strict=True))
+    ]
 
 
 def _dimensions(name: str, array: Array) -> tuple[str, ...]:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from poinsot.errors import PoinsotError, SimulationError, nearest, unknown
-from poinsot.events import ending, watch, watched_events
+from poinsot.events import ending, occurred, watch
 from poinsot.formulations import formulations
 from poinsot.mechanism.build import build
 from poinsot.methods import methods
 from poinsot.model import Model, Spring, TorsionSpring, checks
+from poinsot.model.event import watched_events
 from poinsot.problem import AbstractMethod, Array, Controls, Formulation, accepts
 from poinsot.recording import recorded
 from poinsot.run import Run, Stats
@@ -99,6 +100,7 @@ def simulate(
         model_name=model.name,
         settings=settings,
         stats=stats,
+        events=occurred(problem, watched, solution),
     )
     if solution.failure is not None:
         reached = float(solution.times[-1])

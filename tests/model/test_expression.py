@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from poinsot.errors import PoinsotError
 from poinsot.model.expression import DEEPEST_STACK, evaluate, parse
+from poinsot.model.quantities import Quantities, Reading
 
 NUMBERS = st.floats(-1e3, 1e3, allow_nan=False).map(lambda x: round(x, 3))
 NAMES = {
@@ -186,3 +187,77 @@ def test_says_what_is_refused_and_where(text, sentence):
 def test_stack_stays_within_bounds():
     nested = "t+(" * (DEEPEST_STACK - 1) + "t" + ")" * (DEEPEST_STACK - 1)
     assert value(nested, 1.0) == DEEPEST_STACK
+
+
+# ------------------------------------------------------------------------------------------ outputs
+
+
+def quantities():
+    return Quantities(["upper", "lower"], {"crank": 1, "ball": 3, "weld": 0})
+
+
+@pytest.mark.parametrize(
+    ("text", "reading"),
+    [
+        ("energy", Reading("energy", 0, 0)),
+        ("position_error", Reading("position_error", 0, 0)),
+        ('position["lower"].z', Reading("position", 1, 2)),
+        ("angular_velocity['upper'].y", Reading("angular_velocity", 0, 1)),
+        ('joint_position["crank"]', Reading("joint_position", 0, 0)),
+        ('joint_position["crank"][0]', Reading("joint_position", 0, 0)),
+        ('joint_velocity["ball"][2]', Reading("joint_velocity", 1, 2)),
+        ('reaction_torque["weld"].x', Reading("reaction_torque", 2, 0)),
+        ("linear_momentum.x", Reading("linear_momentum", 0, 0)),
+    ],
+)
+def test_outputs_are_read_by_their_names(text, reading):
+    outputs = quantities()
+    program = parse('event "e"', f"2*{text} - {text} + t", ("t",), outputs)
+    assert outputs.readings == [reading]
+    assert evaluate(program, 1.0, outputs=[3.0]) == 4.0
+
+
+def test_outputs_stand_wherever_a_number_may():
+    outputs = quantities()
+    text = 'where(energy > 1, max(-position["upper"].x**2, sin(kinetic_energy)), 0)'
+    program = parse('event "e"', text, ("t",), outputs)
+    assert [each.output for each in outputs.readings] == ["energy", "position", "kinetic_energy"]
+    assert evaluate(program, 0.0, outputs=[2.0, 3.0, 0.5]) == math.sin(0.5)
+    assert evaluate(program, 0.0, outputs=[1.0, 3.0, 0.5]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('1 + position["lowr"].z', 'column 14: ""lowr"" is not the name of a body; did you mean "lower"?'),
+        ('joint_position["upper"]', '""upper"" is not the name of a joint; known: crank, ball, weld'),
+        ("position.z", '"position.z" needs the name of a body; write position["upper"].x'),
+        ("joint_position", 'needs the name of a joint; write joint_position["crank"]'),
+        ("position[0].z", '"0" is not a body\'s name in quotes; write position["upper"].x'),
+        ('position["lower"]', "is a vector, not one number; end it with .x, .y or .z"),
+        ('position["lower"].w', "end it with .x, .y or .z"),
+        ('position["lower"][2]', "end it with .x, .y or .z"),
+        ("linear_momentum", "end it with .x, .y or .z"),
+        ("energy.x", "goes on behind a number; write energy"),
+        ('position["lower"].z.x', "goes on behind a number"),
+        (
+            'joint_position["crank"].x',
+            'is not one coordinate of joint "crank", which has 1; write joint_position["crank"]',
+        ),
+        ('joint_position["ball"]', 'not one coordinate of joint "ball", which has 3; write [0] to [2] behind it'),
+        ('joint_position["ball"][3]', "write [0] to [2] behind it"),
+        ('joint_position["ball"][True]', "write [0] to [2] behind it"),
+        ('joint_position["weld"]', 'is of joint "weld", which has no coordinate; name another joint'),
+        ('positon["lower"].z', '"positon" is not an output; did you mean "position"?'),
+        ("xyz.z", '"xyz" is not an output; outputs: position, velocity'),
+        ("enrgy", '"enrgy" is not known; did you mean "energy"?'),
+        ("energy()", '"energy" is not a known function'),
+        ("().z", "is not allowed"),
+        ("energy.__class__", "goes on behind a number"),
+    ],
+)
+def test_says_which_output_is_not_one(text, sentence):
+    with pytest.raises(PoinsotError) as caught:
+        parse('event "e"', text, ("t",), quantities())
+    assert str(caught.value).startswith('event "e": ')
+    assert sentence in str(caught.value)

@@ -12,6 +12,7 @@ from poinsot.mechanism.tables import (
     AT_B,
     BODY_INERTIA,
     BODY_MASS,
+    ENERGY,
     JOINT_POSITION,
     JOINT_SPRING,
     KINETIC_ENERGY,
@@ -31,7 +32,7 @@ from poinsot.mechanism.tables import (
 
 @kernel
 def put_energies(mechanism, work, joints, totals, row):
-    """Kinetic and potential energy, linear and angular momentum (about the world origin) into a row of `totals`."""
+    """Energies, linear momentum and angular momentum (about the world origin) into a row of `totals`."""
     kinetic, potential, gravity = 0.0 * work[0, POSITION], 0.0 * work[0, POSITION], get3(mechanism.gravity, 0, 0)
     for b in range(mechanism.bodies.shape[0]):
         i, mass = mechanism.bodies[b, 0], mechanism.body_frames[b, BODY_MASS]
@@ -41,8 +42,10 @@ def put_energies(mechanism, work, joints, totals, row):
         potential -= mass * dot(gravity, x)
         add3(totals, row, LINEAR_MOMENTUM, scale(mass, v))
         add3(totals, row, ANGULAR_MOMENTUM, add(times(get9(work, i, ROTATION), spin), scale(mass, cross(x, v))))
+    potential += spring_energy(mechanism, work, joints)
     totals[row, KINETIC_ENERGY] = kinetic
-    totals[row, POTENTIAL_ENERGY] = potential + spring_energy(mechanism, work, joints)
+    totals[row, POTENTIAL_ENERGY] = potential
+    totals[row, ENERGY] = kinetic + potential
 
 
 @kernel

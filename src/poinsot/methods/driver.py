@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,15 +13,15 @@ from numba import float64, int64, typeof, types
 from numpy.typing import NDArray
 
 from poinsot._jit import address
+from poinsot.mechanism.watching import nothing
 from poinsot.methods import stepping as s
-from poinsot.problem import Array, Controls, Occurrence, Solution, Watch
+from poinsot.methods.locating import Events
+from poinsot.problem import Array, Controls, Solution
 
 # Python looks up this often whether to show progress or to stop (seconds).
 LOOK_UP = 0.1
 # Rows of recorded states that are made at once where their number is not known.
 ROWS = 4096
-# How precisely an event is located, in seconds and in units of its time.
-PRECISION = 1e-13
 
 COUNTED = {
     "steps": s.STEPS,
@@ -91,7 +90,7 @@ class Loop:
         self.initial = self.memory.state.copy()
         signature = step_signature(self.system, self.method, self.memory, self.solver)
         self.calls = s.Calls(*(address(kernel, signature) for kernel in vars(self.kernels).values()))
-        s.advance(*self._operands(), self._output(None), self.clock, self.counts, 0)
+        s.advance(*self.operands(), self._output(None), nothing(), self.clock, self.counts, 0)
         if self.first_step is not None:
             self.first_step(self, Controls(1.0, None, 1.0, 1.0, None, False))
 
@@ -100,12 +99,12 @@ class Loop:
         self._restart(controls)
         output, asked = self._output(controls.outputs), controls.outputs is not None
         kept = [(np.zeros(1), self.initial.T.copy())]
-        found: list[Occurrence] = []
-        status, limit = s.RUNNING, 100
+        status, limit, failure, events = s.RUNNING, 100, None, None
         with suppress(KeyboardInterrupt):
             if self.first_step is not None and controls.step is None:
                 self.clock[s.NEXT_STEP] = self.first_step(self, controls)
-            events = None if controls.watch is None else _Events(self, controls.watch)
+            events = None if controls.watch is None else Events(self, controls.watch, output)
+            watching = nothing() if controls.watch is None else controls.watch.tables
             while status in (s.RUNNING, s.FULL, s.WATCH, s.NEWTON_WANTED):
                 if status == s.FULL:
                     kept.append((output.times.copy(), output.states.copy()))
@@ -113,9 +112,11 @@ class Loop:
                 elif status == s.NEWTON_WANTED and self.bring_newton is not None:
                     self.bring_newton(self)
                 elif status == s.WATCH and events is not None:
-                    found += events.within_the_step()
+                    failure = events.look()
+                    if failure is not None:
+                        break
                 began, tried = time.perf_counter(), self._tried()
-                status = s.advance(*self._operands(), output, self.clock, self.counts, limit)
+                status = s.advance(*self.operands(), output, watching, self.clock, self.counts, limit)
                 elapsed = time.perf_counter() - began
                 if status != s.WATCH:
                     limit = max(10, int((self._tried() - tried) * min(10.0, LOOK_UP / max(elapsed, 1e-6))))
@@ -127,13 +128,23 @@ class Loop:
         if asked and status == s.DONE and times[-1] < self.clock[s.END]:  # a terminal event between two outputs
             times, states = np.append(times, self.clock[s.END]), np.vstack((states, self.memory.state.T))
         counts = {name: int(self.counts[place]) for name, place in COUNTED.items()}
-        return Solution(times, states, counts, tuple(found), FAILURES.get(status))
+        found = () if events is None else tuple(events.found)
+        return Solution(times, states, counts, found, failure or FAILURES.get(status))
 
     def attempt(self, h: float) -> int:
         """Attempt a step of another length from the same state."""
-        return s.attempt_again(*self._operands(), self.clock, self.counts, h)
+        status = s.call(self.calls.attempt, *self.operands()[1:], self.clock, self.counts, h)
+        if status == s.NEWTON_WANTED and self.bring_newton is not None:
+            self.bring_newton(self)
+            return self.attempt(h)
+        return status
 
-    def _operands(self) -> tuple[Any, ...]:
+    def accept(self, h: float) -> int:
+        """Accept the step that was attempted, without recording it."""
+        return s.call(self.calls.accept, *self.operands()[1:], self.clock, self.counts, h)
+
+    def operands(self) -> tuple[Any, ...]:
+        """What every kernel of the loop is given."""
         return self.calls, self.system, self.method, self.memory, self.solver
 
     def _tried(self) -> int:
@@ -160,68 +171,6 @@ class Loop:
             self.control.keep,
         )
         counts[s.NORMALISE], counts[s.FRESH] = controls.project, 1
-        counts[s.WATCHED], counts[s.REASON] = controls.watch is not None, s.STEP_TOO_SMALL
-
-
-class _Events:
-    """What is watched from step to step, and where in a step it changes sign."""
-
-    def __init__(self, loop: Loop, watch: Watch) -> None:
-        self.loop, self.watch = loop, watch
-        self.now = watch.values(0.0, loop.memory.state)
-
-    def within_the_step(self) -> list[Occurrence]:
-        """The events of the step that waits; at one that is terminal or restarts, the step is made to end there."""
-        loop, watch = self.loop, self.watch
-        h, end = float(loop.clock[s.TRIED]), float(loop.clock[s.TRIED_END])
-        then = watch.values(end, loop.memory.new)
-        rising = (self.now < 0.0) & (then >= 0.0) & (watch.directions >= 0)
-        falling = (self.now > 0.0) & (then <= 0.0) & (watch.directions <= 0)
-        crossed = np.flatnonzero(rising | falling)
-        if not crossed.size:
-            self.now = then
-            return []
-        error = float(loop.clock[s.ERROR])
-        found: list[Occurrence] = []
-        ending = math.inf
-        for event, at in sorted(((int(e), self._located(int(e), h)) for e in crossed), key=lambda entry: entry[1]):
-            if at > ending:
-                break
-            loop.attempt(at)
-            found.append(Occurrence(event, float(loop.clock[s.TIME]) + at, loop.memory.new[:, 0].copy()))
-            if watch.terminal[event] or watch.restarts[event]:
-                ending = at
-        if ending < h:
-            self._end_step_at(ending, bool(any(watch.terminal[o.event] for o in found)))
-        else:
-            loop.attempt(h)
-        loop.clock[s.ERROR] = error
-        self.now = watch.values(float(loop.clock[s.TRIED_END]), loop.memory.new)
-        happened = [o.event for o in found]
-        self.now[happened] = then[happened]  # rounding at the event must not let it happen twice
-        return found
-
-    def _located(self, event: int, h: float) -> float:
-        """How far into the step the event happens, by steps of the method itself."""
-        from scipy.optimize import brentq
-
-        start = float(self.loop.clock[s.TIME])
-
-        def value(tau: float) -> float:
-            if tau <= 0.0:
-                return float(self.now[event])
-            self.loop.attempt(tau)
-            return float(self.watch.values(start + tau, self.loop.memory.new)[event])
-
-        return float(brentq(value, 0.0, h, xtol=PRECISION, rtol=8.9e-16))
-
-    def _end_step_at(self, tau: float, terminal: bool) -> None:
-        """End the step at an event; a restart begins behind it, where what jumps has jumped."""
-        clock = self.loop.clock
-        here = float(clock[s.TIME]) + tau
-        behind = here + 4.0 * PRECISION * max(1.0, abs(here))
-        self.loop.attempt(tau)
-        clock[s.TRIED], clock[s.TRIED_END] = tau, here if terminal else behind
-        self.loop.counts[s.RESTART] = 1
-        if terminal:
-            clock[s.END] = here
+        counts[s.REASON] = s.STEP_TOO_SMALL
+        if controls.watch is not None:
+            counts[s.WATCHED] = 2 if controls.watch.restarts.any() else 1

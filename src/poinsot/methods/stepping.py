@@ -18,8 +18,9 @@ TIME, NEXT_STEP, START, END, FIXED_STEP, RTOL, ATOL, ERROR, LAST_ERROR, TRIED, T
 EXPONENT, DAMPING, KEEP = range(11, 14)
 CLOCK = 14
 # Entries of `counts`. GRID: how many steps of fixed length lie behind; PENDING: an attempted step waits to be
-# accepted; FRESH is 1 where nothing is known of the steps before, 2 where the rates at the state are; RESTART asks for
-# that after the step; DENSE says that the interpolant of the step is ready; REASON is why the last attempt failed.
+# accepted; WATCHED is 1 where events are watched, 2 where they are in rejected steps, too; FRESH is 1 where nothing is
+# known of the steps before, 2 where the rates at the state are; RESTART asks for that after the step; DENSE says that
+# the interpolant of the step is ready; REASON is why the last attempt failed.
 STEPS, EVALUATIONS, REJECTED, ITERATIONS, FACTORIZATIONS, NEWTON_STEPS = range(6)
 STORED, NORMALISE, GRID, PENDING, WATCHED, FRESH, RESTART, DENSE, REASON = range(6, 15)
 COUNTS = 15
@@ -33,6 +34,7 @@ STRETCH = 0.01
 
 _rates = pointer_call(lambda *arguments: types.void(*arguments))
 _step = pointer_call(lambda *arguments: types.int64(*arguments))
+_happens = pointer_call(lambda *arguments: types.int64(*arguments))
 
 
 class System(NamedTuple):
@@ -64,7 +66,7 @@ class Output(NamedTuple):
 
 
 @routine
-def advance(calls, system, method, memory, solver, output, clock, counts, limit):
+def advance(calls, system, method, memory, solver, output, watching, clock, counts, limit):
     """Take at most `limit` steps from the state at clock[TIME]."""
     for _ in range(limit):
         if counts[PENDING] == 0:
@@ -78,13 +80,15 @@ def advance(calls, system, method, memory, solver, output, clock, counts, limit)
             status = _step(calls.attempt, system, method, memory, solver, clock, counts, h, 1.0)
             if status == NEWTON_WANTED or (status != RUNNING and clock[FIXED_STEP] > 0.0):
                 return status
-            if status != RUNNING or clock[ERROR] > 1.0:
-                counts[REJECTED] += 1
-                counts[REASON] = STEP_TOO_SMALL if status == RUNNING else status
-                clock[NEXT_STEP] = h * reduction(clock, status)
+            rejected = status != RUNNING or clock[ERROR] > 1.0
+            jumped = rejected and status == RUNNING and counts[WATCHED] == 2
+            if rejected and not (jumped and _happens(watching.address, system, watching, end, memory.new, 1) != 0):
+                reject(clock, counts, h, status)
                 continue
             clock[TRIED], clock[TRIED_END] = h, end
-            if counts[WATCHED] != 0:
+            if jumped or (
+                counts[WATCHED] != 0 and _happens(watching.address, system, watching, end, memory.new, 0) != 0
+            ):
                 counts[PENDING] = 1
                 return WATCH
         status = finish_step(calls, system, method, memory, solver, output, clock, counts)
@@ -103,6 +107,14 @@ def next_step(clock, counts):
     else:
         there = end if clock[NEXT_STEP] * (1.0 + STRETCH) > end - time else time + clock[NEXT_STEP]
     return there - time, there
+
+
+@kernel
+def reject(clock, counts, h, status):
+    """Choose a shorter step after a failed attempt."""
+    counts[REJECTED] += 1
+    counts[REASON] = STEP_TOO_SMALL if status == RUNNING else status
+    clock[NEXT_STEP] = h * reduction(clock, status)
 
 
 @kernel
@@ -182,9 +194,9 @@ def store(output, row, time, state):
 
 
 @routine
-def attempt_again(calls, system, method, memory, solver, clock, counts, h):
-    """Attempt a step of another length from the same state, where an event is to be located."""
-    return _step(calls.attempt, system, method, memory, solver, clock, counts, h, 1.0)
+def call(address, system, method, memory, solver, clock, counts, h):
+    """Attempt, or accept, a step of another length from the same state, where an event is to be located."""
+    return _step(address, system, method, memory, solver, clock, counts, h, 1.0)
 
 
 @kernel

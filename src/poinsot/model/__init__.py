@@ -1,6 +1,7 @@
 """What a user says: Model, Body, Inertia, joints, drives, loads, and every check with its error message."""
 
 from poinsot.model.body import Anchor, Body, Ground
+from poinsot.model.event import Event
 from poinsot.model.functions import Function, Function3
 from poinsot.model.inertia import Inertia
 from poinsot.model.joint import COORDINATES, Drive, Joint
@@ -15,6 +16,7 @@ __all__ = [
     "BodyState",
     "Damper",
     "Drive",
+    "Event",
     "Force",
     "Function",
     "Function3",

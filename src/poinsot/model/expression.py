@@ -1,4 +1,4 @@
-"""Time functions that users write as strings, such as "100*sin(2*t)".
+"""Expressions that users write as strings: functions of time, such as "100*sin(2*t)", and of outputs, for events.
 
 The string is parsed, never evaluated as Python: what is not on the short list below is an error that shows where.
 The result is a postfix program, a tuple of (operation, operand), which kernels run on any scalar type.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from poinsot.errors import PoinsotError, nearest
+from poinsot.model import quantities
+from poinsot.model.quantities import Quantities
 
 Program = tuple[tuple[str, float | None], ...]
 
@@ -87,8 +89,8 @@ _OPERATIONS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def parse(where: str, text: str, variables: tuple[str, ...] = ("t",)) -> Program:
-    """Return the postfix program of an expression in the given variables.
+def parse(where: str, text: str, variables: tuple[str, ...] = ("t",), outputs: Quantities | None = None) -> Program:
+    """Return the postfix program of an expression in the given variables and, where there are any, outputs.
 
     Conditions (comparisons, `and`, `or`, `not`) stand only in the first argument of `where`. They are the numbers
     1 and 0, so that `and` is a product, `or` a maximum, and `not` a comparison with 0.
@@ -110,12 +112,14 @@ def parse(where: str, text: str, variables: tuple[str, ...] = ("t",)) -> Program
             f'{where}: "{text}" is not an expression (column {column}: "{text[column - 1 :][:20]}"); '
             f"{_remedy(text, variables)}"
         ) from None
-    writer = _Writer(where, text, variables)
+    writer = _Writer(where, text, variables, outputs)
     writer.value(tree, 0)
     return tuple(writer.program)
 
 
-def evaluate(program: Program, t: float, position: float = 0.0, velocity: float = 0.0) -> float:
+def evaluate(
+    program: Program, t: float, position: float = 0.0, velocity: float = 0.0, outputs: Sequence[float] = ()
+) -> float:
     """Return the value of a program: what kernels compute, in plain Python (1/0 is inf, sqrt(-1) is nan)."""
     variables = {"t": t, "position": position, "velocity": velocity}
     stack: list[np.float64] = []
@@ -123,6 +127,8 @@ def evaluate(program: Program, t: float, position: float = 0.0, velocity: float 
         for operation, operand in program:
             if operation == "number":
                 stack.append(np.float64(cast("float", operand)))
+            elif operation == "output":
+                stack.append(np.float64(outputs[int(cast("float", operand))]))
             elif operation in variables:
                 stack.append(np.float64(variables[operation]))
             else:
@@ -134,7 +140,7 @@ def evaluate(program: Program, t: float, position: float = 0.0, velocity: float 
 
 def _arguments(operation: str) -> int:
     """How many entries of the stack an operation takes."""
-    if operation in ("number", "t", "position", "velocity"):
+    if operation in ("number", "output", "t", "position", "velocity"):
         return 0
     if operation in ("add", "sub", "mul", "div", "power", *COMPARISONS.values()):
         return 2
@@ -158,10 +164,11 @@ def _join(names: tuple[str, ...]) -> str:
 class _Writer:
     """Walks an expression's tree and writes its program."""
 
-    def __init__(self, where: str, text: str, variables: tuple[str, ...]) -> None:
+    def __init__(self, where: str, text: str, variables: tuple[str, ...], outputs: Quantities | None) -> None:
         self.where = where
         self.text = text
         self.variables = variables
+        self.outputs = outputs
         self.program: list[tuple[str, float | None]] = []
         self.height = 0
 
@@ -187,6 +194,9 @@ class _Writer:
     def value(self, node: ast.expr, depth: int) -> None:
         """Write a number-valued expression."""
         depth = self.descend(node, depth)
+        if self.outputs is not None and (place := self.outputs.place(node, self.error)) is not None:
+            self.emit("output", float(place))
+            return
         match node:
             case ast.Constant(value=bool() | complex() | str() | bytes() | None):
                 raise self.error(node, "is not a real number", "write real numbers only")
@@ -229,7 +239,8 @@ class _Writer:
         elif name in FUNCTIONS:
             raise self.error(node, "is a function without arguments", f"write {name}(...)")
         else:
-            raise self.error(node, "is not known", _allowed(name, (*self.variables, *CONSTANTS, *FUNCTIONS)))
+            outputs = () if self.outputs is None else quantities.NAMES
+            raise self.error(node, "is not known", _allowed(name, (*self.variables, *outputs, *CONSTANTS, *FUNCTIONS)))
 
     def arithmetic(self, node: ast.BinOp, depth: int) -> None:
         # Sums and products lean to the left: a loop there, so that only real nesting counts as depth.

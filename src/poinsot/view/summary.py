@@ -13,11 +13,13 @@ def facts(
     settings: Mapping[str, Any],
     stats: Mapping[str, Any],
     errors: Mapping[str, float],
+    events: Sequence[tuple[str, float]] = (),
 ) -> list[tuple[str, str]]:
     """Pairs of a label and a text, in the order in which a reader asks."""
     return [
         ("model", _model(title, n_bodies, n_joints, settings)),
         ("motion", _motion(end, complete, settings)),
+        *([("events", _events(events, settings))] if "events" in settings else []),
         ("time", _cost(stats)),
         ("work", _work(stats)),
         ("energy", _energy(errors["energy_drift"], settings)),
@@ -89,6 +91,15 @@ def _word(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def _events(events: Sequence[tuple[str, float]], settings: Mapping[str, Any]) -> str:
+    names = [name for name, _ in events]
+    words = ", ".join(f'{names.count(watched) or "none"} of "{watched}"' for watched in settings["events"])
+    if not (ended_by := settings.get("ended_by")):
+        return words
+    by = " and ".join(f'"{name}"' for name in ended_by)
+    return f"{words}; ended by {by} at t = {events[-1][1]:.9g} s"
 
 
 def _cost(stats: Mapping[str, Any]) -> str:
