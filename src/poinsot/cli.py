@@ -347,6 +347,7 @@ def _settings(model: "Model", given: dict[str, Any]) -> dict[str, Any]:
         settings["rtol"] = settings["atol"] = None
     elif given["rtol"] is not None or given["atol"] is not None:
         settings["step"] = None
+        settings["atol"] = None if given["rtol"] is not None else settings.get("atol")
     settings.update((name, value) for name, value in given.items() if value is not None)
     return settings
 

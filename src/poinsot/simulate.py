@@ -22,8 +22,8 @@ from poinsot.problem import AbstractMethod, Array, Controls, Formulation, accept
 from poinsot.recording import recorded
 from poinsot.run import Run, Stats
 
-# Where a user gives no tolerance: far below what a plot shows, far above rounding.
-RTOL, ATOL = 1e-9, 1e-12
+# Where a user gives no tolerance: far below what a plot shows, far above rounding; the absolute one follows the relative.
+RTOL, ATOL_PER_RTOL = 1e-9, 1e-3
 STABILIZE = ("projection", "none")
 # More instants than this are a mistake, which would fill the memory before it shows.
 MOST_OUTPUTS = 100_000_000
@@ -46,10 +46,10 @@ def simulate(
 ) -> Run:
     """Simulate a model from t = 0 to `t_end` and return what was recorded.
 
-    With `step` the steps are fixed; with `rtol` and `atol` (or neither) an adaptive method chooses them. Results are
-    recorded at multiples of `output_step`, or at every step. `events` are expressions, functions or `ps.Event`s whose
-    zeros are located. `progress` shows a bar, or is called with the time. Further options are the method's own;
-    `poinsot methods` lists them.
+    With `step` the steps are fixed; with `rtol` and `atol` an adaptive method chooses them. Without any of them `rtol` is
+    1e-9; without `atol` it is a thousandth of `rtol`. Results are recorded at multiples of `output_step`, or at every
+    step. `events` are expressions, functions or `ps.Event`s whose zeros are located. `progress` shows a bar, or is
+    called with the time. Further options are the method's own; `poinsot methods` lists them.
     """
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise PoinsotError(f"simulate: {model!r} is not a Model; build one, or take one with ps.case()")
@@ -194,11 +194,12 @@ def _controls(
     outputs = None if output_step is None else _output_times(end, _positive("output_step", output_step))
     if step is not None and outputs is None:
         _count("step", end, _positive("step", step))
+    relative = RTOL if rtol is None else _positive("rtol", rtol)
     return Controls(
         t_end=end,
         step=None if step is None else min(_positive("step", step), end),
-        rtol=RTOL if rtol is None else _positive("rtol", rtol),
-        atol=ATOL if atol is None else _positive("atol", atol),
+        rtol=relative,
+        atol=ATOL_PER_RTOL * relative if atol is None else _positive("atol", atol),
         outputs=outputs,
         project=stabilize != "none",
     )

@@ -117,7 +117,7 @@ def attempt(system, method, memory, solver, clock, counts, h, theta):
         return status
     put_stages(system.blocks, method, memory, h)
     put_step(system.blocks, method, memory, h, memory.between)
-    add_with_carry(memory, memory.between)
+    add_with_carry(memory.state, memory.carry, memory.between, memory.new, memory.new_carry)
     if method.constraints >= 0:
         put_last_multipliers(method, memory, memory.new)
     if not finite(memory.new):

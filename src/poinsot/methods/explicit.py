@@ -76,20 +76,22 @@ def attempt(system, method, memory, solver, clock, counts, h, theta):
         rates_of(system, clock[TIME], memory.state, memory.rates)
         counts[EVALUATIONS] += 1
         counts[FRESH] = 2
-    put_slope(system, method, memory, memory.state, memory.rates, 0)
+    put_slope(system.blocks, method.order, memory, memory.state, memory.rates, 0)
     last = method.stages - 1
     for s in range(1, last):
-        combine(method.a, s, memory, h)
-        place(system, method, memory, memory.new)
-        evaluate(system, method, memory, clock[TIME] + method.c[s] * h, memory.new, memory.new_rates, s)
-    combine(method.a, last, memory, h)
-    move_on(system, method, memory)
-    evaluate(system, method, memory, clock[TIME] + h, memory.new, memory.new_rates, last)
+        combine(method.a, s, memory.k, h, memory.increment)
+        place(system.blocks, method.order, memory.state, memory.increment, memory.new)
+        rates_of(system, clock[TIME] + method.c[s] * h, memory.new, memory.new_rates)
+        put_slope(system.blocks, method.order, memory, memory.new, memory.new_rates, s)
+    combine(method.a, last, memory.k, h, memory.increment)
+    move_on(system.blocks, method.order, memory)
+    rates_of(system, clock[TIME] + h, memory.new, memory.new_rates)
+    put_slope(system.blocks, method.order, memory, memory.new, memory.new_rates, last)
     counts[EVALUATIONS] += last
     if not (finite(memory.new) and finite(memory.slope)):
         return NOT_FINITE
     if clock[FIXED_STEP] == 0.0:
-        error = error_norm(system, method, memory, h, clock[RTOL], clock[ATOL])
+        error = error_norm(system.blocks, method.order, method.errors, memory, h, clock[RTOL], clock[ATOL])
         clock[ERROR] = error if error < math.inf else math.inf
     return RUNNING
 
@@ -108,9 +110,10 @@ def interpolate(system, method, memory, solver, clock, counts, h, theta):
     """The state at the fraction theta of the step; stages that only the interpolant needs are made for the first."""
     if counts[DENSE] == 0:
         for s in range(method.stages, method.a.shape[0]):
-            combine(method.a, s, memory, h)
-            place(system, method, memory, memory.between)
-            evaluate(system, method, memory, clock[TIME] + method.c[s] * h, memory.between, memory.stage_rates, s)
+            combine(method.a, s, memory.k, h, memory.increment)
+            place(system.blocks, method.order, memory.state, memory.increment, memory.between)
+            rates_of(system, clock[TIME] + method.c[s] * h, memory.between, memory.stage_rates)
+            put_slope(system.blocks, method.order, memory, memory.between, memory.stage_rates, s)
         counts[EVALUATIONS] += method.a.shape[0] - method.stages
         counts[DENSE] = 1
     for i in range(memory.increment.shape[0]):
@@ -121,85 +124,78 @@ def interpolate(system, method, memory, solver, clock, counts, h, theta):
                 weight = (weight + method.dense[j, power]) * theta
             total += weight * memory.k[i, j]
         memory.increment[i, 0] = h * total
-    place(system, method, memory, memory.between)
+    place(system.blocks, method.order, memory.state, memory.increment, memory.between)
     return RUNNING
 
 
 @kernel
-def evaluate(system, method, memory, time, stage, rates, s):
-    """The rates at stage s, and its slope."""
-    rates_of(system, time, stage, rates)
-    put_slope(system, method, memory, stage, rates, s)
-
-
-@kernel
-def put_slope(system, method, memory, stage, rates, s):
+def put_slope(blocks, order, memory, stage, rates, s):
     """Keep the slope of stage s, whose increment stands in memory.increment."""
-    if method.order == NUMBERS:
-        coordinate_rates(system.blocks, stage, rates, memory.slope)
+    if order == NUMBERS:
+        coordinate_rates(blocks, stage, rates, memory.slope)
     elif s == 0:
         copy(rates, memory.slope)
     else:
-        dexp_inv(system.blocks, memory.increment, rates, memory.slope, method.order)
+        dexp_inv(blocks, memory.increment, rates, memory.slope, order)
     for i in range(memory.slope.shape[0]):
         memory.k[i, s] = memory.slope[i, 0]
 
 
 @kernel
-def combine(a, s, memory, h):
+def combine(a, s, k, h, increment):
     """increment = h sum_j a[s, j] k[j]."""
-    for i in range(memory.increment.shape[0]):
-        total = a[s, 0] * memory.k[i, 0]
+    for i in range(increment.shape[0]):
+        total = a[s, 0] * k[i, 0]
         for j in range(1, s):
-            total += a[s, j] * memory.k[i, j]
-        memory.increment[i, 0] = h * total
+            total += a[s, j] * k[i, j]
+        increment[i, 0] = h * total
 
 
 @kernel
-def place(system, method, memory, out):
+def place(blocks, order, state, increment, out):
     """The state moved by the increment."""
-    if method.order == NUMBERS:
+    if order == NUMBERS:
         for i in range(out.shape[0]):
-            out[i, 0] = memory.state[i, 0] + memory.increment[i, 0]
+            out[i, 0] = state[i, 0] + increment[i, 0]
     else:
-        retract(system.blocks, memory.state, memory.increment, out)
+        retract(blocks, state, increment, out)
 
 
 @kernel
-def move_on(system, method, memory):
+def move_on(blocks, order, memory):
     """The new point, with what rounding has cut off so far: new + new_carry = state + carry + increment."""
-    if method.order == NUMBERS:
-        add_with_carry(memory, memory.increment)
+    if order == NUMBERS:
+        add_with_carry(memory.state, memory.carry, memory.increment, memory.new, memory.new_carry)
     else:
-        displacement(system.blocks, memory.state, memory.increment, memory.between)
-        add_with_carry(memory, memory.between)
+        displacement(blocks, memory.state, memory.increment, memory.between)
+        add_with_carry(memory.state, memory.carry, memory.between, memory.new, memory.new_carry)
 
 
 @kernel
-def add_with_carry(memory, step):
+def add_with_carry(state, carry, step, new, new_carry):
     """new + new_carry = state + carry + step, by compensated summation."""
-    for i in range(memory.state.shape[0]):
-        x = step[i, 0] + memory.carry[i, 0]
-        memory.new[i, 0] = memory.state[i, 0] + x
-        memory.new_carry[i, 0] = x - (memory.new[i, 0] - memory.state[i, 0])
+    for i in range(state.shape[0]):
+        x = step[i, 0] + carry[i, 0]
+        new[i, 0] = state[i, 0] + x
+        new_carry[i, 0] = x - (new[i, 0] - state[i, 0])
 
 
-@kernel
-def error_norm(system, method, memory, h, rtol, atol):
+@routine
+def error_norm(blocks, order, errors, memory, h, rtol, atol):
     """The estimated error of a step over its tolerance; two estimates are combined as in II.10."""
     first, second, n = 0.0, 0.0, max(memory.k.shape[0], 1)  # what is welded to the ground has no state
-    for b in range(system.blocks.shape[0]):
-        kind, s, v = system.blocks[b, KIND], system.blocks[b, STATE], system.blocks[b, VELOCITY]
-        first_row = s if method.order == NUMBERS else v
-        for r in range(system.blocks[b, SIZE] if kind == REAL else rows_of(kind, method.order)):
-            if method.order == NUMBERS or kind == REAL:
+    for b in range(blocks.shape[0]):
+        kind, s, v = blocks[b, KIND], blocks[b, STATE], blocks[b, VELOCITY]
+        first_row = s if order == NUMBERS else v
+        for r in range(blocks[b, SIZE] if kind == REAL else rows_of(kind, order)):
+            if order == NUMBERS or kind == REAL:
                 scale = atol + rtol * max(abs(memory.state[s + r, 0]), abs(memory.new[s + r, 0]))
             else:
                 scale = atol + rtol  # an angle, of a rotation whose entries are of size one
-            low, high = estimates(method.errors, memory.k, first_row + r)
+            low, high = estimates(errors, memory.k, first_row + r)
             first += (low / scale) ** 2
             second += (high / scale) ** 2
-    if method.errors.shape[0] == 1 or first == 0.0:
+    if errors.shape[0] == 1 or first == 0.0:
         return h * math.sqrt(first / n)
     return h * first / math.sqrt((first + 0.01 * second) * n)
 

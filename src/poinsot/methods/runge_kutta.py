@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -27,8 +27,9 @@ class RungeKutta:
 
     name: str
     title: str
-    tableau: Tableau
+    tableau: Tableau = field(repr=False)
     always_on_group: bool = False
+    caution: float = 1.0  # of the tolerance, the part that errors of single steps may take
     accepts: tuple[type, ...] = (ManifoldODE,)
 
     @property
@@ -57,7 +58,7 @@ class RungeKutta:
             stepping.System(problem.rates, problem.mechanism, problem.blocks, problem.work),
             explicit.Method(t.a, t.c, t.errors, t.dense, t.stages, order),
             _memory(problem, len(t.a), order),
-            control=Control(t.error_order),
+            control=Control(t.error_order, tolerance=self.caution),
             first_step=partial(first_step, order=self.order) if self.adaptive else None,
         )
 
@@ -105,7 +106,7 @@ def _mean_square(vector: Array) -> float:
 METHODS = (
     RungeKutta("rk4", "the classical Runge-Kutta method of order 4, fixed steps", RK4),
     RungeKutta("dopri5", "Dormand and Prince, order 5 with error control", DOPRI5),
-    RungeKutta("dop853", "Dormand and Prince, order 8 with error control", DOP853),
+    RungeKutta("dop853", "Dormand and Prince, order 8 with error control", DOP853, caution=0.3),
     RungeKutta("rkmk4", "Munthe-Kaas with the classical tableau, order 4, fixed steps", RK4, True),
     RungeKutta(
         "rkmk5", "Munthe-Kaas with Dormand and Prince's pair, order 5 on the group, error control", DOPRI5, True

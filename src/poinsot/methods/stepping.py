@@ -127,7 +127,7 @@ def reduction(clock, status):
     return max(SHRINK, SAFETY * clock[ERROR] ** -clock[EXPONENT])
 
 
-@kernel
+@routine
 def finish_step(calls, system, method, memory, solver, output, clock, counts):
     """Record and accept the attempted step, and choose the next."""
     h, end = clock[TRIED], clock[TRIED_END]
@@ -159,7 +159,7 @@ def control(clock, h):
     clock[LAST_ERROR] = max(error, 1e-4)
 
 
-@kernel
+@routine
 def record_step(calls, system, method, memory, solver, output, clock, counts, h, end):
     """Record what was asked for within the step, and its end, which is normalised first."""
     asked, stored, near = output.asked, counts[STORED], end - 1e-10 * h

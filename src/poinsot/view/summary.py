@@ -114,6 +114,8 @@ def _work(stats: Mapping[str, Any]) -> str:
     for name, noun in (("iterations", "iteration"), ("factorizations", "factorization")):
         if stats[name]:
             words.append(counted(stats[name], noun))
+    if stats.get("newton_steps"):
+        words.append(f"Newton's in {counted(stats['newton_steps'], 'step')}")
     return ", ".join(words)
 
 
