@@ -23,7 +23,7 @@ from poinsot.recording import recorded
 from poinsot.run import Run, Stats
 
 # Where a user gives no tolerance: far below what a plot shows, far above rounding; the absolute one follows the relative.
-RTOL, ATOL_PER_RTOL = 1e-9, 1e-3
+RTOL, RTOL_PER_ATOL = 1e-9, 1000.0
 STABILIZE = ("projection", "none")
 # More instants than this are a mistake, which would fill the memory before it shows.
 MOST_OUTPUTS = 100_000_000
@@ -199,7 +199,7 @@ def _controls(
         t_end=end,
         step=None if step is None else min(_positive("step", step), end),
         rtol=relative,
-        atol=ATOL_PER_RTOL * relative if atol is None else _positive("atol", atol),
+        atol=relative / RTOL_PER_ATOL if atol is None else _positive("atol", atol),
         outputs=outputs,
         project=stabilize != "none",
     )
