@@ -40,7 +40,7 @@ def chain(kind: str) -> ManifoldODE:
             model.spring(f"spring {n}", a, b, stiffness=STIFFNESS, damping=DAMPING, length=LENGTH)
         elif kind == "user's":
             model.load(f"spring {n}", spring, a, b, stiffness=STIFFNESS, damping=DAMPING, length=LENGTH)
-    return recursive.pose(build(model))
+    return recursive.pose(build(model), {})
 
 
 call = pointer_call(lambda *arguments: types.void(*arguments))

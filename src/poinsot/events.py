@@ -15,7 +15,7 @@ from poinsot.errors import PoinsotError
 from poinsot.mechanism import tables as t
 from poinsot.mechanism import watching as w
 from poinsot.mechanism.functions import NUMBER, OPERAND, OPERATIONS, program_signature, run_program
-from poinsot.methods.stepping import System
+from poinsot.methods.stepping import system_of
 from poinsot.model.checks import show
 from poinsot.model.event import WatchedEvent
 from poinsot.model.expression import DEEPEST_STACK
@@ -54,7 +54,7 @@ def watch(problem: ManifoldODE, events: tuple[WatchedEvent, ...]) -> Watch | Non
         return None
     tables = report_tables(problem, 1)
     watching = _tables(problem, events)._replace(bodies=tables[0], joints=tables[1], totals=tables[2])
-    system = System(problem.rates, problem.mechanism, problem.blocks, problem.work)
+    system = system_of(problem)
     signature = int64(typeof(system), typeof(watching), float64, float64[:, ::1], int64)
     watching = watching._replace(address=address(w.happens, signature))
     at_once = {name: values[0] for name, values in named(problem, *tables).items()}

@@ -36,6 +36,9 @@ class ManifoldODE:
     rates: int
     report: int
     derived: Callable[[], Derived]
+    project: int = 0
+    reconsider: Callable[[float, Array], None] | None = None
+    diagnose: Callable[[float, Array], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,9 @@ class SecondOrderDAE:
     residual: int
     report: int
     derived: Callable[[], Derived]
+    project: int = 0
+    reconsider: Callable[[float, Array], None] | None = None
+    diagnose: Callable[[float, Array], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -221,5 +227,5 @@ class Formulation:
     name: str
     title: str
     poses: type
-    pose: Callable[[Layout], Any]
+    pose: Callable[[Layout, Mapping[str, Any]], Any]
     options: Mapping[str, Option] = field(default_factory=dict[str, Option])

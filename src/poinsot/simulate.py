@@ -22,9 +22,9 @@ from poinsot.problem import AbstractMethod, Array, Controls, Formulation, accept
 from poinsot.recording import recorded
 from poinsot.run import Run, Stats
 
-# Where a user gives no tolerance: far below what a plot shows, far above rounding; the absolute one follows the relative.
+# Where a user gives no tolerance: far below what a plot shows, far above rounding; the absolute follows the relative.
 RTOL, RTOL_PER_ATOL = 1e-9, 1000.0
-STABILIZE = ("projection", "none")
+STABILIZE = ("projection", "rotation-vector", "baumgarte", "none")
 # More instants than this are a mistake, which would fill the memory before it shows.
 MOST_OUTPUTS = 100_000_000
 
@@ -46,10 +46,10 @@ def simulate(
 ) -> Run:
     """Simulate a model from t = 0 to `t_end` and return what was recorded.
 
-    With `step` the steps are fixed; with `rtol` and `atol` an adaptive method chooses them. Without any of them `rtol` is
-    1e-9; without `atol` it is a thousandth of `rtol`. Results are recorded at multiples of `output_step`, or at every
-    step. `events` are expressions, functions or `ps.Event`s whose zeros are located. `progress` shows a bar, or is
-    called with the time. Further options are the method's own; `poinsot methods` lists them.
+    With `step` the steps are fixed; with `rtol` and `atol` an adaptive method chooses them. Without any of them `rtol`
+    is 1e-9; without `atol` it is a thousandth of `rtol`. Results are recorded at multiples of `output_step`, or at
+    every step. `events` are expressions, functions or `ps.Event`s whose zeros are located. `progress` shows a bar, or
+    is called with the time. Further options are those of formulation and method; `poinsot methods` lists them.
     """
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise PoinsotError(f"simulate: {model!r} is not a Model; build one, or take one with ps.case()")
@@ -64,7 +64,7 @@ def simulate(
     began = time.perf_counter()
     with _announced():
         layout = build(model)
-        problem = chosen.pose(layout)
+        problem = chosen.pose(layout, {**chosen_options, "stabilize": stabilize or STABILIZE[0]})
         prepared = stepper.prepare(problem, chosen_options)
         recorded(problem, np.zeros(0), np.zeros((0, problem.n_states)))
         controls.watch = watch(problem, watched)

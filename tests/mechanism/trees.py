@@ -157,7 +157,7 @@ class Tree:
 
     def __init__(self, model):
         self.model, self.layout = model, build(model)
-        self.problem = recursive.pose(self.layout)
+        self.problem = recursive.pose(self.layout, {})
         self.mechanism, self.work = self.problem.mechanism, self.problem.work
         self.n = self.layout.n_velocities
         self.n_states, self.n_rates = self.problem.n_states, self.problem.n_rates

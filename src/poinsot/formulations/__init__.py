@@ -7,5 +7,11 @@ from poinsot.problem import Formulation, SecondOrderODE
 def formulations() -> list[Formulation]:
     """All formulations, in the order of the documentation."""
     return [
-        Formulation("recursive", "joint coordinates, O(n) elimination from the leaves", SecondOrderODE, recursive.pose)
+        Formulation(
+            "recursive",
+            "joint coordinates, O(n) elimination from the leaves",
+            SecondOrderODE,
+            recursive.pose,
+            recursive.OPTIONS,
+        )
     ]

@@ -141,18 +141,24 @@ def loads_as_bias(mechanism, work):
 def eliminate(links, frames, state, work, driven):
     """From the leaves to the ground."""
     for i in range(links.shape[0] - 1, 0, -1):
-        kind, parent = links[i, KIND], links[i, PARENT]
-        if kind == SPHERICAL:
-            eliminate_spherical(work, i, parent, driven)
-        elif kind == REVOLUTE:
-            eliminate_revolute(work, i, parent, state[links[i, RATE], 0])
-        elif kind == ONE_AXIS:
-            eliminate_one_axis(work, i, parent, state[links[i, RATE], 0], frames[i, TURN], frames[i, SLIDE])
-        elif kind == FREE:
-            eliminate_free(work, i, parent)
-        elif parent > 0:
-            moment, force = get3(work, i, BIAS_MOMENT), get3(work, i, BIAS_FORCE)
-            turn_and_hand_on(work, i, parent, get6(work, i, A), get9(work, i, B), get6(work, i, M), moment, force)
+        eliminate_link(links, frames, state, work, i, driven)
+
+
+@kernel
+def eliminate_link(links, frames, state, work, i, driven):
+    """Solve for the acceleration of link i against its parent, and hand on what is left."""
+    kind, parent = links[i, KIND], links[i, PARENT]
+    if kind == SPHERICAL:
+        eliminate_spherical(work, i, parent, driven)
+    elif kind == REVOLUTE:
+        eliminate_revolute(work, i, parent, state[links[i, RATE], 0])
+    elif kind == ONE_AXIS:
+        eliminate_one_axis(work, i, parent, state[links[i, RATE], 0], frames[i, TURN], frames[i, SLIDE])
+    elif kind == FREE:
+        eliminate_free(work, i, parent)
+    elif parent > 0:
+        moment, force = get3(work, i, BIAS_MOMENT), get3(work, i, BIAS_FORCE)
+        turn_and_hand_on(work, i, parent, get6(work, i, A), get9(work, i, B), get6(work, i, M), moment, force)
 
 
 @kernel
@@ -281,46 +287,52 @@ def hand_on(work, i, parent, turned, A_j, B_j, M_j, moment, force):
 def accelerate(links, frames, n, state, work, rate):
     """From the ground to the leaves: accelerations of the links (2)-(3) and of the n coordinates."""
     for i in range(1, links.shape[0]):
-        kind, j, v, row = links[i, KIND], links[i, PARENT], links[i, RATE], links[i, MOTION]
-        turned, r, w = get9(work, i, R), get3(work, i, OFFSET), get3(work, j, OMEGA)
-        alpha = get3(work, j, ALPHA)
-        carried = add(add(get3(work, j, ORIGIN_ACCELERATION), cross(w, cross(w, r))), cross(alpha, r))
-        own = get3(work, i, OMEGA)
-        if kind == SPHERICAL:
-            a, spin, e = transposed_times(turned, carried), column3(state, v, 0), transposed_times(turned, alpha)
-            demand = add(times(get9(work, i, B), a), sub(get3(work, i, BIAS_MOMENT), get3(work, i, JOINT_FORCE)))
-            alpha = negate(symmetric_times(get6(work, i, GAIN), demand))
-            put_column3(rate, row, 0, spin)
-            put_column3(rate, n + row, 0, sub(sub(alpha, e), cross(own, spin)))
-        elif kind == REVOLUTE:
-            d, speed = work[i, GAIN], state[v, 0]
-            p = (d * work[i, A + 4], d * work[i, A + 5], d * work[i, A + 2])
-            # Here p and v are turned, not the accelerations: these come last, and every link waits for the one before.
-            y, z = times(turned, p), times(turned, scale(d, get3(work, i, B + 6)))
-            across = (own[1] * speed, -own[0] * speed)
-            x = (work[i, GAIN + 1] - (p[0] * across[0] + p[1] * across[1])) - (dot(y, alpha) + dot(z, carried))
-            a, e = transposed_times(turned, carried), transposed_times(turned, alpha)
-            alpha = (e[0] + across[0], e[1] + across[1], e[2] + x)
-            rate[row, 0], rate[n + row, 0] = speed, x
-        elif kind == ONE_AXIS:
-            a, speed, e = transposed_times(turned, carried), state[v, 0], transposed_times(turned, alpha)
-            turn, slide = frames[i, TURN], frames[i, SLIDE]
-            across = (own[1] * speed, -own[0] * speed, 0.0 * speed)
-            e, a = add(e, scale(turn, across)), add(a, scale(2.0 * slide, across))
-            x = work[i, GAIN + 7] - work[i, GAIN + 6] * (dot(get3(work, i, GAIN), e) + dot(get3(work, i, GAIN + 3), a))
-            alpha, a = (e[0], e[1], e[2] + turn * x), (a[0], a[1], a[2] + slide * x)
-            rate[row, 0], rate[n + row, 0] = speed, x
-        elif kind == FREE:
-            spin, speed = column3(state, v, 0), column3(state, v + 3, 0)
-            own_alpha, a = get3(work, i, ALPHA), get3(work, i, ORIGIN_ACCELERATION)
-            carried = add(carried, scale(2.0, cross(w, speed)))
-            put_column3(rate, row, 0, spin)
-            put_column3(rate, row + 3, 0, speed)
-            relative = sub(sub(own_alpha, transposed_times(turned, alpha)), cross(own, spin))
-            put_column3(rate, n + row, 0, relative)
-            put_column3(rate, n + row + 3, 0, sub(times(turned, a), carried))
-            alpha = own_alpha
-        else:
-            a, alpha = transposed_times(turned, carried), transposed_times(turned, alpha)
-        put3(work, i, ALPHA, alpha)
-        put3(work, i, ORIGIN_ACCELERATION, a)
+        accelerate_link(links, frames, n, state, work, rate, i)
+
+
+@kernel
+def accelerate_link(links, frames, n, state, work, rate, i):
+    """The acceleration of link i from that of its parent."""
+    kind, j, v, row = links[i, KIND], links[i, PARENT], links[i, RATE], links[i, MOTION]
+    turned, r, w = get9(work, i, R), get3(work, i, OFFSET), get3(work, j, OMEGA)
+    alpha = get3(work, j, ALPHA)
+    carried = add(add(get3(work, j, ORIGIN_ACCELERATION), cross(w, cross(w, r))), cross(alpha, r))
+    own = get3(work, i, OMEGA)
+    if kind == SPHERICAL:
+        a, spin, e = transposed_times(turned, carried), column3(state, v, 0), transposed_times(turned, alpha)
+        demand = add(times(get9(work, i, B), a), sub(get3(work, i, BIAS_MOMENT), get3(work, i, JOINT_FORCE)))
+        alpha = negate(symmetric_times(get6(work, i, GAIN), demand))
+        put_column3(rate, row, 0, spin)
+        put_column3(rate, n + row, 0, sub(sub(alpha, e), cross(own, spin)))
+    elif kind == REVOLUTE:
+        d, speed = work[i, GAIN], state[v, 0]
+        p = (d * work[i, A + 4], d * work[i, A + 5], d * work[i, A + 2])
+        # Here p and v are turned, not the accelerations: these come last, and every link waits for the one before.
+        y, z = times(turned, p), times(turned, scale(d, get3(work, i, B + 6)))
+        across = (own[1] * speed, -own[0] * speed)
+        x = (work[i, GAIN + 1] - (p[0] * across[0] + p[1] * across[1])) - (dot(y, alpha) + dot(z, carried))
+        a, e = transposed_times(turned, carried), transposed_times(turned, alpha)
+        alpha = (e[0] + across[0], e[1] + across[1], e[2] + x)
+        rate[row, 0], rate[n + row, 0] = speed, x
+    elif kind == ONE_AXIS:
+        a, speed, e = transposed_times(turned, carried), state[v, 0], transposed_times(turned, alpha)
+        turn, slide = frames[i, TURN], frames[i, SLIDE]
+        across = (own[1] * speed, -own[0] * speed, 0.0 * speed)
+        e, a = add(e, scale(turn, across)), add(a, scale(2.0 * slide, across))
+        x = work[i, GAIN + 7] - work[i, GAIN + 6] * (dot(get3(work, i, GAIN), e) + dot(get3(work, i, GAIN + 3), a))
+        alpha, a = (e[0], e[1], e[2] + turn * x), (a[0], a[1], a[2] + slide * x)
+        rate[row, 0], rate[n + row, 0] = speed, x
+    elif kind == FREE:
+        spin, speed = column3(state, v, 0), column3(state, v + 3, 0)
+        own_alpha, a = get3(work, i, ALPHA), get3(work, i, ORIGIN_ACCELERATION)
+        carried = add(carried, scale(2.0, cross(w, speed)))
+        put_column3(rate, row, 0, spin)
+        put_column3(rate, row + 3, 0, speed)
+        relative = sub(sub(own_alpha, transposed_times(turned, alpha)), cross(own, spin))
+        put_column3(rate, n + row, 0, relative)
+        put_column3(rate, n + row + 3, 0, sub(times(turned, a), carried))
+        alpha = own_alpha
+    else:
+        a, alpha = transposed_times(turned, carried), transposed_times(turned, alpha)
+    put3(work, i, ALPHA, alpha)
+    put3(work, i, ORIGIN_ACCELERATION, a)

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.build_loads import load_tables
+from poinsot.mechanism.constraints import EQUATION_OUTPUTS
+from poinsot.mechanism.equations import Equation, equations_of
 from poinsot.mechanism.topology import Branch, Topology, span
 from poinsot.model.body import Body
-from poinsot.model.joint import Joint
+from poinsot.model.joint import ONE_COORDINATE, plane_axes
 from poinsot.model.model import Model
 
 Array = NDArray[np.float64]
@@ -35,6 +37,7 @@ class Layout:
     model: Model
     topology: Topology
     mechanism: t.Mechanism
+    equations: tuple[Equation, ...]  # what each row of mechanism.equations says
     row: dict[str, int]  # of the link that carries a body; 0 is the ground
     links_of: dict[str, tuple[int, ...]]  # the links of a joint, in the order of its coordinates
     link_names: tuple[str, ...]  # what errors call a link: its joint's or its free body's name
@@ -84,18 +87,23 @@ def build(model: Model) -> Layout:
             links_of[branch.joint.name] = tuple(by_coordinate[k] for k in sorted(by_coordinate))
     link_table = np.array(links)
     link_table[:, t.RATE] += n_positions
-    backwards = {branch.joint.name for branch in topology.branches if branch.joint is not None and branch.reversed}
-    joints, joint_frames = _joint_tables(model, backwards, row, links_of)
-    loads = load_tables(model, row, links_of, turned, backwards)
+    tree = {branch.joint.name: branch.reversed for branch in topology.branches if branch.joint is not None}
+    backwards = {name for name, reversed_ in tree.items() if reversed_}
+    joints, joint_frames = _joint_tables(model, tree, row, links_of, link_table[:, t.READING])
+    *loads, drive_functions = load_tables(model, row, links_of, turned, backwards)
+    words, equations, terms = equations_of(model, drive_functions)
     on_bodies = int(np.count_nonzero(loads[0][:, t.LOAD_KIND] >= t.FORCE))
     mechanism = t.Mechanism(
         np.array([[on_bodies, len(loads[0]) - on_bodies, 0, n_velocities]]),
         link_table, np.array(frames), model.gravity.reshape(1, 3).copy(),
         np.array([[row[name]] for name in model.bodies]), _body_frames(model, row, turned, origin),
-        joints, joint_frames, *loads,
+        joints, joint_frames, *loads, equations, terms, np.zeros((0, 1), np.int64),
+        np.zeros((len(equations), EQUATION_OUTPUTS)),
     )  # fmt: skip
     start = np.array(list(turned.values())), np.array(list(origin.values()))
-    return Layout(model, topology, mechanism, row, links_of, tuple(names), *start, n_positions, n_velocities)
+    return Layout(
+        model, topology, mechanism, tuple(words), row, links_of, tuple(names), *start, n_positions, n_velocities
+    )
 
 
 def primitives(branch: Branch) -> list[Primitive]:
@@ -132,14 +140,6 @@ def _turn(axis: Array, coordinate: int = 0) -> Primitive:
 
 def _slide(axis: Array, coordinate: int = 0) -> Primitive:
     return Primitive(t.ONE_AXIS, axis, 0.0, 1.0, coordinate)
-
-
-def plane_axes(normal: Array) -> tuple[Array, Array]:
-    """Two directions that complete a normal: the first is the world axis nearest to the plane, laid into it."""
-    e = np.eye(3)[np.argmin(np.abs(normal))]
-    first = e - (e @ normal) * normal
-    first /= np.linalg.norm(first)
-    return first, np.cross(normal, first)
 
 
 def _aligned(W: Array, axis: Array) -> Array:
@@ -202,7 +202,11 @@ def _body_frames(model: Model, row: dict[str, int], turned: dict[int, Array], or
 
 
 def _joint_tables(
-    model: Model, backwards: set[str], row: dict[str, int], links_of: dict[str, tuple[int, ...]]
+    model: Model,
+    tree: dict[str, bool],
+    row: dict[str, int],
+    links_of: dict[str, tuple[int, ...]],
+    readings: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], Array]:
     """Where each joint has its coordinates in the tree, if any, and its frame in the axes of both bodies."""
     table = np.zeros((len(model.joints), t.JOINT_COLUMNS), np.int64)
@@ -211,22 +215,17 @@ def _joint_tables(
         links = links_of.get(joint.name, ())
         entry[t.JOINT_KIND], entry[t.COUNT] = t.JOINT_KINDS.index(joint.kind), joint.coordinates
         entry[t.BODY_A], entry[t.BODY_B] = row[joint.a.name], row[joint.b.name]
-        entry[t.SIGN] = -1 if joint.name in backwards else 1
+        entry[t.SIGN] = -1 if tree.get(joint.name) else 1
+        entry[t.CLOSES] = joint.name not in tree
+        entry[t.READING_ROW] = readings[links[0]] if joint.kind in ONE_COORDINATE and links else -1
         entry[t.FIRST_LINK : t.FIRST_LINK + len(links)] = links
-        axes = joint_axes(joint)
-        frame[t.POINT_A : t.POINT_A + 3] = joint.a.rotation.T @ (joint.at - joint.a.position)
-        frame[t.POINT_B : t.POINT_B + 3] = joint.b.rotation.T @ (joint.at - joint.b.position)
+        axes = joint.frame
+        at_a, at_b = (joint.at if point is None else point for point in (joint.at_a, joint.at_b))
+        frame[t.POINT_A : t.POINT_A + 3] = joint.a.rotation.T @ (at_a - joint.a.position)
+        frame[t.POINT_B : t.POINT_B + 3] = joint.b.rotation.T @ (at_b - joint.b.position)
         frame[t.FRAME_A : t.FRAME_A + 9] = (joint.a.rotation.T @ axes).ravel()
         frame[t.FRAME_B : t.FRAME_B + 9] = (joint.b.rotation.T @ axes).ravel()
-        frame[t.PITCH] = joint.pitch or 0.0
+        frame[t.PITCH] = joint.pitch or joint.ratio or 0.0
         frame[t.START_READING] = joint.position[0] if joint.position else 0.0
+        frame[t.LENGTH_OF_JOINT] = joint.length or 0.0
     return table, frames
-
-
-def joint_axes(joint: Joint) -> Array:
-    """The joint's frame in the world at t = 0: its axis is z; a universal joint's second axis is x."""
-    if joint.axis is None:
-        return np.eye(3)
-    z = np.asarray(joint.axis)
-    x = plane_axes(z)[0] if joint.second_axis is None else np.asarray(joint.second_axis)
-    return np.column_stack((x, np.cross(z, x), z))

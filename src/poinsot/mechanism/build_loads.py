@@ -114,9 +114,16 @@ def load_tables(
     links_of: dict[str, tuple[int, ...]],
     start_axes: dict[int, Array],
     backwards: set[str],
-) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]:
-    """The tables `loads`, `load_values`, `functions` and `function_values`: loads on bodies first, then by name."""
+) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array, dict[str, int]]:
+    """The tables `loads`, `load_values`, `functions` and `function_values`: loads on bodies first, then by name.
+
+    With them, the first of the three functions that each drive follows.
+    """
     functions = Functions()
+    drives = {
+        drive.name: functions.with_derivatives(f'drive "{drive.name}"', drive.position)
+        for drive in model.drives.values()
+    }
     links_of = {joint.name: (0,) * joint.coordinates for joint in model.joints.values()} | links_of  # 0: closes a loop
     joint_rows = {name: n for n, name in enumerate(model.joints)}
     entries: list[NDArray[np.int64]] = []
@@ -135,7 +142,7 @@ def load_tables(
     table = np.array(entries or np.zeros((0, t.LOAD_COLUMNS)), np.int64).reshape(-1, t.LOAD_COLUMNS)
     numbers = np.array(values or np.zeros((0, t.LOAD_VALUE_COLUMNS))).reshape(-1, t.LOAD_VALUE_COLUMNS)
     bodies_first = np.argsort(table[:, t.LOAD_KIND] < t.FORCE, kind="stable")
-    return table[bodies_first], numbers[bodies_first], *functions.tables()
+    return table[bodies_first], numbers[bodies_first], *functions.tables(), drives
 
 
 def _row(

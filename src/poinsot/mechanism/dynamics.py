@@ -69,7 +69,7 @@ def accelerate_links(links, frames, n, state, rate, work):
 
 
 @kernel
-def gather_wrenches(mechanism, work):
+def gather_wrenches(mechanism, work, loaded):
     """What each joint transmits to its link: inertia's demand less the loads, of the link and all behind it."""
     links, frames = mechanism.links, mechanism.frames
     for i in range(1, links.shape[0]):
@@ -78,7 +78,7 @@ def gather_wrenches(mechanism, work):
         moment = add(add(symmetric_times(I, alpha), cross(h, a)), cross(w, symmetric_times(I, w)))
         put3(work, i, WRENCH_MOMENT, moment)
         put3(work, i, WRENCH_FORCE, add(scale(frames[i, MASS], a), add(cross(alpha, h), cross(w, cross(w, h)))))
-    if mechanism.sizes[0, BODY_LOADS] > 0:
+    if loaded:
         for b in range(mechanism.bodies.shape[0]):
             moment, force = load_at_origin(mechanism, work, b)
             add3(work, mechanism.bodies[b, 0], WRENCH_MOMENT, negate(moment))
@@ -122,7 +122,7 @@ def inverse_dynamics(mechanism, t, state, rate, work, forces):
     for i in range(1, links.shape[0]):
         move_link(links, frames, state, work, i)
     accelerate_links(links, frames, mechanism.sizes[0, VELOCITIES], state, rate, work)
-    gather_wrenches(mechanism, work)
+    gather_wrenches(mechanism, work, mechanism.sizes[0, BODY_LOADS] > 0)
     for i in range(1, links.shape[0]):
         for k in range(freedom(links, i)):
             angular, linear = unit_motion(links, frames, work, i, k)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.algebra import manifold
 from poinsot.errors import PoinsotError
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.build import Layout
@@ -31,6 +32,18 @@ def initial_state(layout: Layout) -> Array:
     for link in np.flatnonzero(np.isin(links[:, t.KIND], (t.SPHERICAL, t.FREE))):
         positions[links[link, t.READING]] = 1.0
     return np.concatenate((positions, initial_velocities(layout)))[:, None].copy()
+
+
+def state_blocks(layout: Layout) -> tuple[NDArray[np.int64], int, int]:
+    """The blocks of the state: the links' coordinates one after the other, then all velocities."""
+    kinds = layout.mechanism.links[1:, t.KIND]
+    of_links = {
+        t.SPHERICAL: [(manifold.QUATERNION, 4)],
+        t.FREE: [(manifold.QUATERNION, 4), (manifold.REAL, 3)],
+        t.FIXED: [],
+    }
+    blocks = [block for kind in kinds for block in of_links.get(kind, [(manifold.REAL, 1)])]
+    return manifold.block_table([*blocks, (manifold.REAL, layout.n_velocities)])
 
 
 def initial_velocities(layout: Layout) -> Array:
@@ -86,8 +99,8 @@ def own_motions(layout: Layout, body: Body, parent: int) -> tuple[list[int], Arr
     return own, np.array(columns).reshape(-1, 6).T
 
 
-def _solved_together(layout: Layout, rates: Array, fastest: float) -> Array:
-    """All velocities that fulfil what was given everywhere, nearest to the ones found joint by joint."""
+def given_motions(layout: Layout) -> list[tuple[Body, Array, Array]]:
+    """The bodies whose motion a user gave: the rows of their Jacobians that this fixes, and what they are fixed to."""
     jacobians = {layout.model.ground.name: np.zeros((6, layout.n_velocities))}
     positions = {layout.model.ground.name: np.zeros(3)}
     asked: list[tuple[Body, Array, Array]] = []
@@ -100,6 +113,12 @@ def _solved_together(layout: Layout, rates: Array, fastest: float) -> Array:
         target, given = asked_of(body, np.zeros(6))
         if given.any():
             asked.append((body, J[given], target[given]))
+    return asked
+
+
+def _solved_together(layout: Layout, rates: Array, fastest: float) -> Array:
+    """All velocities that fulfil what was given everywhere, nearest to the ones found joint by joint."""
+    asked = given_motions(layout)
     J, target = np.vstack([rows for _, rows, _ in asked]), np.concatenate([values for *_, values in asked])
     rates = rates + np.linalg.lstsq(J, target - J @ rates, rcond=None)[0]
     _check(asked, rates, fastest)

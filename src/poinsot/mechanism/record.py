@@ -4,9 +4,10 @@ from numba import types
 
 from poinsot._jit import kernel, pointer_call, routine
 from poinsot.algebra.manifold import departure, larger
+from poinsot.mechanism.constraints import RATE_OF_VALUE, VALUE, put_equations
 from poinsot.mechanism.energy import put_energies
-from poinsot.mechanism.residuals import joint_residuals
-from poinsot.mechanism.tables import POSITION_ERROR, ROTATION_ERROR, TOTAL_COLUMNS, VELOCITY_ERROR
+from poinsot.mechanism.tables import POSITION_ERROR, ROTATION_ERROR, TOTAL_COLUMNS, VELOCITY_ERROR, borrowed
+from poinsot.scalars import borrow
 
 _call = pointer_call(lambda *arguments: types.void(*arguments))
 
@@ -22,16 +23,17 @@ def record(rates, report, mechanism, blocks, times, states, state, work, rate, b
         _call(rates, mechanism, times[s], state, work, rate)
         _call(report, mechanism, state, work, bodies[s], joints[s])
         put_energies(mechanism, work, joints[s], totals, s)
-        put_errors(mechanism, blocks, state, work, joints[s], totals, s)
+        put_errors(mechanism, blocks, times[s], state, work, totals, s)
 
 
 @kernel
-def put_errors(mechanism, blocks, state, work, joints, totals, row):
-    """The largest residuals of all joints, and the largest departure of a rotation."""
-    position, velocity = 0.0, 0.0
-    for j in range(mechanism.joints.shape[0]):
-        gap, speed = joint_residuals(mechanism, work, joints, j)
-        position, velocity = larger(position, gap), larger(velocity, speed)
+def put_errors(mechanism, blocks, t, state, work, totals, row):
+    """The largest residuals of all equations, metres and radians mixed, and the largest departure of a rotation."""
+    mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
+    position, velocity, equations, loops = 0.0, 0.0, mechanism.equations, mechanism.loops
+    put_equations(mechanism, t, state, work, equations, 0, equations.shape[0], loops)
+    for e in range(equations.shape[0]):
+        position, velocity = larger(position, loops[e, VALUE]), larger(velocity, loops[e, RATE_OF_VALUE])
     totals[row, POSITION_ERROR] = position
     totals[row, VELOCITY_ERROR] = velocity
     totals[row, ROTATION_ERROR] = departure(blocks, state)

@@ -7,7 +7,8 @@ from poinsot._jit import kernel
 from poinsot.algebra import quaternion
 from poinsot.algebra.matrix import product, product_transposed, times, transposed_product, transposed_times
 from poinsot.algebra.memory import get3, get9, put3, put9
-from poinsot.algebra.vector import add, cross, negate, scale, sub
+from poinsot.algebra.vector import add, cross, dot, negate, scale, sub
+from poinsot.mechanism.constraints import axis_of, relative_motion
 from poinsot.mechanism.kinematics import (
     ALPHA,
     OMEGA,
@@ -25,12 +26,15 @@ from poinsot.mechanism.tables import (
     BODY_A,
     BODY_B,
     CENTER,
+    CLOSES,
     COUNT,
     FIRST_LINK,
     FRAME_A,
     FRAME_B,
     FREE,
     JOINT_FORCE,
+    JOINT_KIND,
+    JOINT_KINDS,
     JOINT_POSITION,
     JOINT_VELOCITY,
     KIND,
@@ -44,8 +48,14 @@ from poinsot.mechanism.tables import (
     ROTATION,
     SIGN,
     SPHERICAL,
+    START_READING,
     TURN,
     VELOCITY,
+)
+from poinsot.scalars import atan2
+
+PRISMATIC_JOINT, UNIVERSAL_JOINT, SPHERICAL_JOINT, PLANAR_JOINT, FREE_JOINT = (
+    JOINT_KINDS.index(kind) for kind in ("prismatic", "universal", "spherical", "planar", "free")
 )
 
 
@@ -69,15 +79,48 @@ def report_bodies(mechanism, work, bodies):
 def report_joints(mechanism, state, work, joints):
     """Coordinates, their rates, and the reaction on the second body at the joint's point, of every joint."""
     for j in range(mechanism.joints.shape[0]):
-        first = mechanism.joints[j, FIRST_LINK]
-        if mechanism.links[first, KIND] == SPHERICAL or mechanism.links[first, KIND] == FREE:
+        kind = mechanism.joints[j, JOINT_KIND]
+        if kind == SPHERICAL_JOINT or kind == FREE_JOINT:
             report_relative_motion(mechanism, work, joints, j)
+        elif mechanism.joints[j, CLOSES]:
+            report_readings(mechanism, work, joints, j)
         else:
             for k in range(mechanism.joints[j, COUNT]):
                 i = mechanism.joints[j, FIRST_LINK + k]
                 joints[j, JOINT_POSITION + k] = state[mechanism.links[i, READING], 0]
                 joints[j, JOINT_VELOCITY + k] = state[mechanism.links[i, RATE], 0]
-        report_reaction(mechanism, work, joints, j)
+        if mechanism.joints[j, CLOSES]:
+            put3(joints, j, REACTION_FORCE, (0.0, 0.0, 0.0))
+            put3(joints, j, REACTION_TORQUE, (0.0, 0.0, 0.0))
+        else:
+            report_reaction(mechanism, work, joints, j)
+
+
+@kernel
+def report_readings(mechanism, work, joints, j):
+    """Coordinates of a joint that closes a loop, from the poses of its bodies; angles by half a turn at the most."""
+    A, B, _, r, u, w, _, _ = relative_motion(mechanism, work, j)
+    kind, frames, start = mechanism.joints[j, JOINT_KIND], mechanism.joint_frames, 0.0
+    x, y, z = axis_of(A, 0), axis_of(A, 1), axis_of(A, 2)
+    f, g = axis_of(B, 0), axis_of(B, 1)
+    turned = atan2(dot(y, f) - dot(x, g), dot(x, f) + dot(y, g))
+    start = frames[j, START_READING]
+    if kind == PRISMATIC_JOINT:
+        joints[j, JOINT_POSITION], joints[j, JOINT_VELOCITY] = start + dot(z, r), dot(z, u)
+    elif kind == PLANAR_JOINT:
+        joints[j, JOINT_POSITION], joints[j, JOINT_VELOCITY] = dot(x, r), dot(x, u)
+        joints[j, JOINT_POSITION + 1], joints[j, JOINT_VELOCITY + 1] = dot(y, r), dot(y, u)
+        joints[j, JOINT_POSITION + 2], joints[j, JOINT_VELOCITY + 2] = turned, dot(z, w)
+    elif kind == UNIVERSAL_JOINT:  # about a's z to where b's x points, then about that axis
+        around = atan2(dot(y, f), dot(x, f))
+        h = axis_of(B, 2)
+        joints[j, JOINT_POSITION] = around
+        joints[j, JOINT_POSITION + 1] = atan2(dot(z, g), dot(z, h))
+        joints[j, JOINT_VELOCITY], joints[j, JOINT_VELOCITY + 1] = dot(z, w), dot(f, w)
+    elif mechanism.joints[j, COUNT] > 0:
+        joints[j, JOINT_POSITION], joints[j, JOINT_VELOCITY] = start + turned, dot(z, w)
+        if mechanism.joints[j, COUNT] == 2:
+            joints[j, JOINT_POSITION + 1], joints[j, JOINT_VELOCITY + 1] = dot(z, r), dot(z, u)
 
 
 @kernel

@@ -28,12 +28,23 @@ FRAME_COLUMNS = 24  # TURN and SLIDE: radians and metres per unit of a one-axis 
 CENTER, AXES, BODY_MASS, BODY_INERTIA = 0, 3, 12, 13
 BODY_COLUMNS = 19
 
-# Columns of `joints` (integers): kind of the user's joint, rows of its bodies' links, its coordinates' links.
-JOINT_KIND, BODY_A, BODY_B, COUNT, SIGN, FIRST_LINK = range(6)
-JOINT_COLUMNS = 9  # FIRST_LINK + 0, 1, 2: the links of the coordinates in the user's order
-# Columns of `joint_frames`: the joint's point and its axes in the axes of each body, relative to the centre of mass.
-POINT_A, FRAME_A, POINT_B, FRAME_B, PITCH, START_READING = 0, 3, 12, 15, 24, 25
-JOINT_FRAME_COLUMNS = 26
+# Columns of `joints` (integers): kind of the user's joint, rows of its bodies' links, how many coordinates, the row of
+# the state that counts what a one-coordinate joint reads (-1: none), whether it is outside the tree, its coordinates'
+# links.
+JOINT_KIND, BODY_A, BODY_B, COUNT, SIGN, READING_ROW, CLOSES, FIRST_LINK = range(8)
+JOINT_COLUMNS = 11  # FIRST_LINK + 0, 1, 2: the links of the coordinates in the user's order
+# Columns of `joint_frames`: the joint's point and its axes in the axes of each body, relative to the centre of mass;
+# a screw's pitch or a gear's ratio; the reading at t = 0; the distance that is kept.
+POINT_A, FRAME_A, POINT_B, FRAME_B, PITCH, START_READING, LENGTH_OF_JOINT = 0, 3, 12, 15, 24, 25, 26
+JOINT_FRAME_COLUMNS = 27
+
+# Columns of `equations` (integers), one row per equation of every joint and drive: the row itself, that of its joint
+# (of a drive, of the joint that it moves), its terms, the first of the three functions of a drive (-1: none).
+EQUATION, EQUATION_JOINT, FIRST_TERM, EQUATION_TERMS, FUNCTION_OF_TIME = range(5)
+EQUATION_COLUMNS = 5
+# Columns of `terms` (integers): see mechanism/constraints.py. AXIS_A and AXIS_B are columns of the joint's frames.
+TERM_KIND, TERM_JOINT, AXIS_A, AXIS_B = range(4)
+TERM_COLUMNS = 4
 
 # Kinds of joints; DESIGN's names.
 JOINT_KINDS = (
@@ -74,12 +85,13 @@ TOTAL_COLUMNS = 12
 # Columns of `sizes`: how many loads act on bodies (they stand first) and on joints, the address of what applies them
 # (0 without loads), rows of velocities.
 BODY_LOADS, JOINT_LOADS, LOADS_ADDRESS, VELOCITIES = range(4)
+SIZES = 4
 
 
 class Mechanism(NamedTuple):
     """All that kernels know of a mechanism; integer tables and float64 tables (or views of Packs)."""
 
-    sizes: Any  # (1, 4)
+    sizes: Any  # (1, SIZES)
     links: Any  # (links + ground, LINK_COLUMNS)
     frames: Any
     gravity: Any  # (1, 3)
@@ -91,6 +103,10 @@ class Mechanism(NamedTuple):
     load_values: Any
     functions: Any
     function_values: Any
+    equations: Any
+    terms: Any
+    plan: Any  # (numbers, 1) integers by which a formulation finds its way through the constraints
+    loops: Any  # (rows, columns) scalars that it works with on the way; first stand equations, one a row
 
 
 @kernel
@@ -99,5 +115,5 @@ def borrowed(m):
     return Mechanism(
         borrow(m.sizes), borrow(m.links), borrow(m.frames), borrow(m.gravity), borrow(m.bodies), borrow(m.body_frames),
         borrow(m.joints), borrow(m.joint_frames), borrow(m.loads), borrow(m.load_values), borrow(m.functions),
-        borrow(m.function_values),
+        borrow(m.function_values), borrow(m.equations), borrow(m.terms), borrow(m.plan), borrow(m.loops),
     )  # fmt: skip

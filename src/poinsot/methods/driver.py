@@ -38,6 +38,7 @@ FAILURES = {
     "that grows without bound or jumps, or give a larger rtol and atol",
     s.NOT_CONVERGED: "the iteration for the stages does not converge; take a smaller step, or look for a load that "
     "jumps",
+    s.OPENED: "the constraints cannot be closed any more; take a smaller step, or look for a position without a way on",
     s.SINGULAR: "the equations of a step have no unique solution; look for redundant constraints and for a body "
     "without inertia",
 }
@@ -75,6 +76,7 @@ def step_signature(*operands: Any) -> Any:
 class Loop:
     """A method on a problem: what its kernels work on, and the loop that runs them."""
 
+    problem: Any
     kernels: Kernels
     system: s.System
     method: Any
@@ -105,12 +107,14 @@ class Loop:
                 self.clock[s.NEXT_STEP] = self.first_step(self, controls)
             events = None if controls.watch is None else Events(self, controls.watch, output)
             watching = nothing() if controls.watch is None else controls.watch.tables
-            while status in (s.RUNNING, s.FULL, s.WATCH, s.NEWTON_WANTED):
+            while status in (s.RUNNING, s.FULL, s.WATCH, s.NEWTON_WANTED, s.RECONSIDER):
                 if status == s.FULL:
                     kept.append((output.times.copy(), output.states.copy()))
                     self.counts[s.STORED] = 0
                 elif status == s.NEWTON_WANTED and self.bring_newton is not None:
                     self.bring_newton(self)
+                elif status == s.RECONSIDER and self.problem.reconsider is not None:
+                    self.problem.reconsider(float(self.clock[s.TIME]), self.memory.state)
                 elif status == s.WATCH and events is not None:
                     failure = events.look()
                     if failure is not None:
@@ -127,6 +131,8 @@ class Loop:
         times, states = (np.concatenate(parts) for parts in zip(*kept, strict=True))
         if asked and status == s.DONE and times[-1] < self.clock[s.END]:  # a terminal event between two outputs
             times, states = np.append(times, self.clock[s.END]), np.vstack((states, self.memory.state.T))
+        if status == s.OPENED and self.problem.diagnose is not None:
+            failure = self.problem.diagnose(float(self.clock[s.TIME]), self.memory.state)
         counts = {name: int(self.counts[place]) for name, place in COUNTED.items()}
         found = () if events is None else tuple(events.found)
         return Solution(times, states, counts, found, failure or FAILURES.get(status))

@@ -47,8 +47,7 @@ class GeneralizedAlpha:
         n, m = problem.n_rates // 2, problem.n_constraints if constrained else 0
         method = _method(chosen, n, problem.n_states - n, m if constrained else -1)
         memory = _memory(problem, n, m, constrained)
-        call = problem.residual if constrained else problem.rates
-        system = stepping.System(call, problem.mechanism, problem.blocks, problem.work)
+        system = stepping.system_of(problem)
         newton = empty_newton(problem, n, m, method.index)
         solver = chung_hulbert.Solver(newton, np.zeros((n + m, n + m)), np.zeros(n + m, np.int64), 0)
 
@@ -65,7 +64,7 @@ class GeneralizedAlpha:
         if constrained:
             memory.state[:, 0] = consistent_start(problem, system, solver.newton)
         kernels = Kernels(chung_hulbert.attempt, chung_hulbert.accept, chung_hulbert.interpolate)
-        return Loop(kernels, system, method, memory, solver, bring_newton=bring_newton)
+        return Loop(problem, kernels, system, method, memory, solver, bring_newton=bring_newton)
 
 
 def _method(chosen: Mapping[str, Any], n: int, velocity_row: int, constraints: int) -> chung_hulbert.Method:

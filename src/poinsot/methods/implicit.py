@@ -71,15 +71,14 @@ def collocate(
     memory, m = _memory(problem, method, reach), max(method.constraints, 0)
     n = problem.n_rates - velocities
     solver = empty_newton(problem, n, m, index), _eigenbasis(a, n + m)
-    call = problem.residual if constrained else problem.rates
-    system = stepping.System(call, problem.mechanism, problem.blocks, problem.work)
+    system = stepping.system_of(problem)
     if estimate is not None:
         method = method._replace(estimate=address(estimate, step_signature(system, method, memory, solver)))
     if method.iteration == collocation.NEWTON:
         method, solver = _with_newton(problem, system, method, memory, solver)
     if constrained:
         memory.state[:, 0] = consistent_start(problem, system, solver[0])
-    loop = Loop(kernels, system, method, memory, solver, control=control or Control(), first_step=first_step)
+    loop = Loop(problem, kernels, system, method, memory, solver, control=control or Control(), first_step=first_step)
 
     def bring_newton(loop: Loop) -> None:
         loop.method, loop.solver = _with_newton(problem, loop.system, loop.method, loop.memory, loop.solver)

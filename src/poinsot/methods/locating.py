@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from poinsot.algebra.manifold import normalise
 from poinsot.errors import PoinsotError
 from poinsot.mechanism.watching import NOW
 from poinsot.methods import stepping as s
@@ -78,7 +77,7 @@ class Events:
         """The attempted state, as the loop would record it."""
         state = self.loop.memory.new.copy()
         if self.loop.counts[s.NORMALISE]:
-            normalise(self.loop.system.blocks, state)
+            s.put_back(self.loop.system, float(self.loop.clock[s.TRIED_END]), state)
         return state[:, 0]
 
     def _reject(self, h: float) -> None:

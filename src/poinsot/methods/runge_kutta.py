@@ -54,8 +54,9 @@ class RungeKutta:
         if self.always_on_group or chosen["group"]:
             order = self.order if chosen["dexp_inv"] == "truncated" else 0
         return Loop(
+            problem,
             Kernels(explicit.attempt, explicit.accept, explicit.interpolate),
-            stepping.System(problem.rates, problem.mechanism, problem.blocks, problem.work),
+            stepping.system_of(problem),
             explicit.Method(t.a, t.c, t.errors, t.dense, t.stages, order),
             _memory(problem, len(t.a), order),
             control=Control(t.error_order, tolerance=self.caution),

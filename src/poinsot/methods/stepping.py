@@ -8,6 +8,7 @@ Differential Equations I, II.4, and Hairer and Wanner II, IV.2.
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba import types
 
 from poinsot._jit import kernel, pointer_call, routine
@@ -26,6 +27,7 @@ STORED, NORMALISE, GRID, PENDING, WATCHED, FRESH, RESTART, DENSE, REASON = range
 COUNTS = 15
 # What the loop and the attempts return.
 RUNNING, DONE, FULL, WATCH, NOT_FINITE, STEP_TOO_SMALL, NOT_CONVERGED, SINGULAR, NEWTON_WANTED = range(9)
+OPENED, RECONSIDER = range(9, 11)
 
 # Step control: the part of the tolerance aimed at, and how much a step may shrink or grow at once.
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
@@ -34,16 +36,29 @@ STRETCH = 0.01
 
 _rates = pointer_call(lambda *arguments: types.void(*arguments))
 _step = pointer_call(lambda *arguments: types.int64(*arguments))
+_project = pointer_call(lambda *arguments: types.int64(*arguments))
 _happens = pointer_call(lambda *arguments: types.int64(*arguments))
 
 
 class System(NamedTuple):
-    """What is integrated: the address of the rates (of a residual, for a DAE), and what they read and write."""
+    """What is integrated: the address of the rates (of a residual, for a DAE), and what they read and write.
+
+    `project` is the address of what brings a state back onto its constraints (0: nothing does), with room for it.
+    """
 
     rates: Any
     mechanism: Any
     blocks: Any
     work: Any
+    project: Any
+    room: Any  # two columns of velocities
+
+
+def system_of(problem: Any) -> System:
+    """What a method integrates of a problem."""
+    call = problem.residual if hasattr(problem, "residual") else problem.rates
+    room = np.zeros((2, problem.n_rates, 1))
+    return System(call, problem.mechanism, problem.blocks, problem.work, problem.project, room)
 
 
 class Calls(NamedTuple):
@@ -92,7 +107,10 @@ def advance(calls, system, method, memory, solver, output, watching, clock, coun
                 counts[PENDING] = 1
                 return WATCH
         status = finish_step(calls, system, method, memory, solver, output, clock, counts)
-        if status != RUNNING:
+        if status == OPENED and clock[FIXED_STEP] == 0.0:  # a shorter step is nearer to the constraints
+            counts[PENDING] = 0
+            reject(clock, counts, clock[TRIED], status)
+        elif status != RUNNING:
             return status
     return RUNNING
 
@@ -132,9 +150,9 @@ def finish_step(calls, system, method, memory, solver, output, clock, counts):
     """Record and accept the attempted step, and choose the next."""
     h, end = clock[TRIED], clock[TRIED_END]
     counts[DENSE] = 0
-    status = record_step(calls, system, method, memory, solver, output, clock, counts, h, end)
-    if status != RUNNING:
-        return status
+    outcome = record_step(calls, system, method, memory, solver, output, clock, counts, h, end)
+    if outcome != RUNNING and outcome != RECONSIDER:
+        return outcome
     _step(calls.accept, system, method, memory, solver, clock, counts, h, 1.0)
     clock[TIME] = end
     counts[STEPS] += 1
@@ -145,7 +163,7 @@ def finish_step(calls, system, method, memory, solver, output, clock, counts):
         control(clock, h)
     elif end > clock[START] + (counts[GRID] + 1 - 1e-9) * clock[FIXED_STEP]:
         counts[GRID] += 1
-    return RUNNING
+    return outcome
 
 
 @kernel
@@ -170,11 +188,16 @@ def record_step(calls, system, method, memory, solver, output, clock, counts, h,
         if status != RUNNING:
             return status
         if project:
-            normalise(system.blocks, memory.between)
+            status = bring_back(system, asked[stored], memory.between)
+            if status == OPENED:
+                return status
         store(output, stored, asked[stored], memory.between)
         stored += 1
+    status = RUNNING
     if project:
-        normalise(system.blocks, memory.new)
+        status = bring_back(system, end, memory.new)
+        if status == OPENED:
+            return status
     if asked.shape[0] == 0:
         store(output, stored, end, memory.new)
         stored += 1
@@ -182,7 +205,18 @@ def record_step(calls, system, method, memory, solver, output, clock, counts, h,
         store(output, stored, asked[stored], memory.new)
         stored += 1
     counts[STORED] = stored
-    return RUNNING
+    return status
+
+
+@kernel
+def bring_back(system, time, state):
+    """Unit lengths, orthogonality and constraints, to rounding."""
+    normalise(system.blocks, state)
+    if system.project == 0:
+        return RUNNING
+    room = system.room
+    answer = _project(system.project, system.mechanism, system.blocks, time, state, system.work, room[0], room[1])
+    return RUNNING if answer == 0 else OPENED if answer == 1 else RECONSIDER
 
 
 @kernel
@@ -191,6 +225,12 @@ def store(output, row, time, state):
     output.times[row] = time
     for i in range(output.states.shape[1]):
         output.states[row, i] = state[i, 0]
+
+
+@routine
+def put_back(system, time, state):
+    """The same, for Python."""
+    return bring_back(system, time, state)
 
 
 @routine

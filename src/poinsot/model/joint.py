@@ -79,6 +79,14 @@ class Joint:
         """How many coordinates the joint has (its degrees of freedom)."""
         return COORDINATES[self.kind]
 
+    @property
+    def frame(self) -> Array:
+        """The joint's axes in the world at t = 0, as columns: its axis is z; a universal joint's second axis is x."""
+        if self.axis is None:
+            return np.eye(3)
+        x = plane_axes(self.axis)[0] if self.second_axis is None else self.second_axis
+        return np.column_stack((x, np.cross(self.axis, x), self.axis))
+
 
 @dataclass(frozen=True, eq=False)
 class Drive:
@@ -87,6 +95,14 @@ class Drive:
     name: str
     joint: Joint
     position: Function
+
+
+def plane_axes(normal: Array) -> tuple[Array, Array]:
+    """Two directions that complete a normal: the first is the world axis nearest to the plane, laid into it."""
+    e = np.eye(3)[np.argmin(np.abs(normal))]
+    first = e - (e @ normal) * normal
+    first = checks.direction("joint", "axis", first)
+    return first, np.cross(normal, first)
 
 
 def point(where: str, what: str, value: object, anchor: Anchor) -> Array:

@@ -1,0 +1,263 @@
+"""Which equations of the loops are imposed: as many as are independent, found by rank in the metric of the masses.
+
+The rows of the Jacobian in joint velocities are divided by what each equation would have between free bodies (its
+scale), which makes them numbers without units; where the masses' metric leaves less than RANK_TOLERANCE of a row, the
+equation says nothing new. Rank is lost in singular positions, so that some near the given one are looked at, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from poinsot._jit import routine
+from poinsot.algebra.manifold import retract
+from poinsot.errors import PoinsotError
+from poinsot.formulations.elimination import COLUMNS
+from poinsot.formulations.loops import (
+    CLOSED,
+    LEAST_PIVOT,
+    LOOP_COLUMNS,
+    ONCE,
+    REDUNDANT,
+    RETURN,
+    SCALE,
+    closing_jacobian,
+)
+from poinsot.formulations.plan import lay_out
+from poinsot.mechanism import tables as t
+from poinsot.mechanism.build import Layout
+from poinsot.mechanism.constraints import GRADIENT, RATE_OF_VALUE, VALUE
+from poinsot.mechanism.dynamics import mass_matrix
+from poinsot.mechanism.initial import given_motions, state_blocks
+from poinsot.mechanism.kinematics import tree_workspace
+from poinsot.scalars import floats
+
+Array = NDArray[np.float64]
+
+# Singular values of the scaled rows below this are rounding.
+RANK_TOLERANCE = REDUNDANT**0.5
+# How far the positions near the given one are (radians, or sizes of the mechanism), and how many are looked at.
+NEAR, NEIGHBOURS = 0.02, 3
+# Residuals at t = 0 up to this part of the mechanism's size are rounding in what the user gave, and are removed.
+OPEN = 1e-6
+# The largest residual after a projection, relative to the same.
+CLOSED_TO = 1e-9
+# Where a pivot falls to this part of what it was when the equations were chosen, another choice may be better.
+FALLEN = 1e-4
+
+
+@routine
+def move(blocks, state, turn, out):
+    """The state moved by an increment."""
+    retract(blocks, state, turn, out)
+
+
+@dataclass
+class Closure:
+    """The loops of a mechanism in joint coordinates; `rows` are the equations that its tree does not fulfil."""
+
+    layout: Layout
+    mechanism: t.Mechanism
+    rows: tuple[int, ...]
+    size: float
+    projects: bool = False
+    once: bool = False
+    rate_of_return: float = 0.0
+    chosen: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, layout: Layout, chosen: Mapping[str, Any]) -> Closure:
+        """The closure of a layout; without loops and drives the mechanism stays as it is."""
+        closing = {joint.name for joint in layout.topology.closing}
+        words = enumerate(layout.equations)
+        rows = tuple(e for e, word in words if word.is_drive or word.owner in closing)
+        size = float(max(np.ptp(layout.start_origins, axis=0).max(), 1e-3))
+        if not rows:
+            return cls(layout, layout.mechanism, rows, size)
+        table, height = lay_out(layout.mechanism, rows, len(layout.equations))
+        mechanism = layout.mechanism._replace(
+            plan=np.zeros((2 * len(table), 1), np.int64), loops=np.zeros((2 * height, LOOP_COLUMNS))
+        )
+        stabilize = chosen.get("stabilize", "projection")
+        projects, once = stabilize in ("projection", "rotation-vector"), stabilize == "rotation-vector"
+        rate_of_return = float(chosen["rate_of_return"]) if stabilize == "baumgarte" else 0.0
+        return cls(layout, mechanism, rows, size, projects, once, rate_of_return)
+
+    def __post_init__(self) -> None:
+        self.work = tree_workspace(self.mechanism, COLUMNS, floats)
+        self.blocks = state_blocks(self.layout)[0]
+
+    # -------------------------------------------------------------------------------------- at one state
+
+    def equations_at(self, time: float, state: Array) -> tuple[Array, Array, Array]:
+        """Φ and Φ' of all rows, and their Jacobian in joint velocities."""
+        listed = np.array(self.rows, np.int64)[:, None]
+        jacobian = np.zeros((len(self.rows), self.layout.n_velocities))
+        mechanism = self.mechanism._replace(loops=np.zeros((len(self.rows), LOOP_COLUMNS)))
+        closing_jacobian(mechanism, time, state, self.work, listed, len(self.rows), jacobian)
+        self.gradients = mechanism.loops
+        return mechanism.loops[:, VALUE].copy(), mechanism.loops[:, RATE_OF_VALUE].copy(), jacobian
+
+    def metric(self, state: Array) -> Array:
+        """The Cholesky factor L of the mass matrix."""
+        n = self.layout.n_velocities
+        matrix = np.zeros((n, n))
+        mass_matrix(self.mechanism, state, self.work, matrix)
+        return np.linalg.cholesky(matrix)
+
+    def scales(self) -> Array:
+        """What each row would have between free bodies, from the gradients of the last `equations_at`."""
+        mechanism = self.mechanism
+        inverse = {int(row): n for n, row in enumerate(mechanism.bodies[:, 0])}
+        result = np.zeros(len(self.rows))
+        for q, e in enumerate(self.rows):
+            first, count = mechanism.equations[e, [t.FIRST_TERM, t.EQUATION_TERMS]]
+            for n in range(count):
+                joint = mechanism.joints[mechanism.terms[first + n, t.TERM_JOINT]]
+                gradient = self.gradients[q, GRADIENT * n : GRADIENT * (n + 1)]
+                for link in joint[[t.BODY_A, t.BODY_B]]:
+                    if link > 0:
+                        result[q] += _mobility(mechanism, self.work, inverse[int(link)], int(link), gradient)
+        return result
+
+    def independent(self, time: float, state: Array) -> tuple[list[int], Array, Array]:
+        """The rows that are independent at a state, the best first, and the scales and pivots of all."""
+        _, _, jacobian = self.equations_at(time, state)
+        scales = self.scales()
+        rows = jacobian / np.sqrt(np.where(scales > 0.0, scales, 1.0))[:, None]
+        spread = scipy.linalg.solve_triangular(self.metric(state), rows.T, lower=True)
+        R, order = scipy.linalg.qr(spread, mode="r", pivoting=True)
+        pivots = np.abs(np.diag(R))
+        rank = int(np.count_nonzero(pivots > RANK_TOLERANCE))
+        return [int(n) for n in order[:rank]], scales, pivots[:rank]
+
+    def near(self, time: float, state: Array) -> list[Array]:
+        """Closed positions a little away from a state, in directions that its equations leave free."""
+        _, _, jacobian = self.equations_at(time, state)
+        _, values, Vt = np.linalg.svd(jacobian)
+        free = Vt[np.count_nonzero(values > RANK_TOLERANCE * values.max(initial=1e-300)) :]
+        random = np.random.default_rng(1)
+        found: list[Array] = []
+        for _ in range(NEIGHBOURS if len(free) else 0):
+            direction = random.normal(size=len(free)) @ free
+            turn = np.zeros((2 * self.layout.n_velocities, 1))
+            turn[: len(direction), 0] = NEAR * direction / np.abs(direction).max()
+            moved = state.copy()
+            move(self.blocks, state, turn, moved)
+            closed = self.closed(time, moved)
+            if closed is not None:
+                found.append(closed)
+        return found
+
+    def closed(self, time: float, state: Array) -> Array | None:
+        """The nearest state whose positions fulfil all rows, if Newton's iteration finds one."""
+        for _ in range(30):
+            gap, _, jacobian = self.equations_at(time, state)
+            if np.abs(gap).max(initial=0.0) <= 1e-11 * self.size:
+                return state
+            L = self.metric(state)
+            spread = scipy.linalg.solve_triangular(L, jacobian.T, lower=True).T
+            step = scipy.linalg.solve_triangular(L.T, np.linalg.lstsq(spread, -gap, rcond=1e-9)[0])
+            turn = np.zeros((2 * self.layout.n_velocities, 1))
+            turn[: len(step), 0] = step
+            moved = state.copy()
+            move(self.blocks, state, turn, moved)
+            state = moved
+        return None
+
+    # -------------------------------------------------------------------------------------- the choice
+
+    def choose(self, time: float, state: Array) -> None:
+        """Impose the rows that are independent at a state, or near it where it is singular."""
+        best = self.independent(time, state)
+        for other in self.near(time, state):
+            found = self.independent(time, other)
+            if len(found[0]) > len(best[0]):
+                best = found
+        picked, scales, _ = best
+        self.chosen = tuple(sorted(self.rows[n] for n in picked))
+        table, _ = lay_out(self.layout.mechanism, self.chosen, len(self.layout.equations))
+        plan, loops = self.mechanism.plan, self.mechanism.loops
+        plan[: len(table), 0] = table
+        loops[list(self.rows), SCALE], loops[list(self.rows), RETURN] = scales, self.rate_of_return
+        settings = loops[-1]
+        settings[CLOSED], settings[ONCE] = CLOSED_TO * self.size, float(self.once)
+        settings[LEAST_PIVOT] = 0.0
+
+    def reconsider(self, time: float, state: Array) -> None:
+        """Choose anew at a state."""
+        self.choose(time, state)
+
+    # -------------------------------------------------------------------------------------- the start
+
+    def consistent(self, state: Array) -> Array:
+        """The initial state with velocities that all equations allow, as near as can be to those given."""
+        if not self.rows:
+            return state
+        gap, _, _ = self.equations_at(0.0, state)
+        worst = int(np.argmax(np.abs(gap)))
+        if abs(gap[worst]) > OPEN * self.size:
+            word = self.layout.equations[self.rows[worst]]
+            raise PoinsotError(
+                f'{"drive" if word.is_drive else "joint"} "{word.owner}": it is open by {abs(gap[worst]):.3g} '
+                f"{'rad' if word.turns else 'm'} ({word.direction}) at t = 0; give positions that fit, or close the "
+                "mechanism with model.assemble()"
+            )
+        n = self.layout.n_velocities
+        _, speed, jacobian = self.equations_at(0.0, state)
+        given = given_motions(self.layout)
+        rows = np.vstack([jacobian, *(J for _, J, _ in given)])
+        rates = state[-n:, 0]
+        targets = np.concatenate([jacobian @ rates - speed, *(target for *_, target in given)])
+        rates = rates + np.linalg.lstsq(rows, targets - rows @ rates, rcond=1e-10)[0]
+        missed = np.abs(rows @ rates - targets)
+        fastest = max(float(np.abs(targets).max(initial=0.0)), float(np.abs(rates).max(initial=0.0)))
+        if missed.max(initial=0.0) > 1e-6 * max(fastest, 1e-12):
+            raise PoinsotError(self._contradiction(missed, given))
+        state = state.copy()
+        state[-n:, 0] = rates
+        self.choose(0.0, state)
+        return state
+
+    def _contradiction(self, missed: Array, given: Any) -> str:
+        worst, count = int(np.argmax(missed)), len(self.rows)
+        if worst < count:
+            word = self.layout.equations[self.rows[worst]]
+            return (
+                f'{"drive" if word.is_drive else "joint"} "{word.owner}": the initial velocities contradict it by '
+                f"{missed[worst]:.3g} ({word.direction}); give velocities that fit, or fewer of them"
+            )
+        bodies = [body.name for body, J, _ in given for _ in range(len(J))]
+        return (
+            f'body "{bodies[worst - count]}": its initial velocity contradicts the joints by {missed[worst]:.3g} '
+            "(m/s or rad/s); leave out what follows from the joints, or give velocities that fit them"
+        )
+
+    def diagnose(self, time: float, state: Array) -> str:
+        """Why positions cannot be closed."""
+        gap, _, _ = self.equations_at(time, state)
+        word = self.layout.equations[self.rows[int(np.argmax(np.abs(gap)))]]
+        return (
+            f'{"drive" if word.is_drive else "joint"} "{word.owner}" cannot be kept closed ({word.direction}): the '
+            "mechanism has reached a position that it cannot move on from, or in which its motion is not determined; "
+            "look for a dead centre, a locked drive, or take a smaller step"
+        )
+
+
+def _mobility(mechanism: t.Mechanism, work: Array, body: int, link: int, gradient: Array) -> float:
+    """The acceleration that a free body answers to a unit of an equation's multiplier with, along the equation."""
+    force, torque, place = gradient[:3], gradient[3:6], gradient[6:9]
+    moment = torque + np.cross(place - work[link, t.POSITION : t.POSITION + 3], force)
+    R = work[link, t.ROTATION : t.ROTATION + 9].reshape(3, 3)
+    numbers = mechanism.body_frames[body]
+    xx, yy, zz, xy, xz, yz = numbers[t.BODY_INERTIA : t.BODY_INERTIA + 6]
+    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    inverse = np.linalg.pinv(inertia, rcond=1e-12, hermitian=True)
+    own = R.T @ moment
+    return float(force @ force / numbers[t.BODY_MASS] + own @ inverse @ own)
