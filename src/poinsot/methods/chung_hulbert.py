@@ -27,7 +27,6 @@ from poinsot.methods.collocation import (
     MOST_FIXED_POINT,
     ON,
     POSITION_ROUNDING,
-    SLOW,
     STALLED,
     limit,
     newton_is_on,
@@ -223,7 +222,8 @@ def iterate(system, method, memory, solver, clock, counts, h):
     for i in range(n):
         memory.acceleration[i, 0] = memory.rates[n + i, 0]
     copy(memory.multiplier, memory.new_multiplier)
-    previous, contraction = math.inf, 0.0
+    before = previous = math.inf
+    contraction = 0.0
     stalled = STALLED + (POSITION_ROUNDING / abs(h) if method.index == 3 else 0.0)
     for iteration in range(MOST_FIXED_POINT):
         size = put_new_point(system, method, memory, h)
@@ -246,13 +246,13 @@ def iterate(system, method, memory, solver, clock, counts, h):
         size = max(LEAST_SIZE, size)
         if iteration > 0:
             contraction = max(contraction, change / previous)
-        stays = iteration > 0 and change > SLOW * previous and change <= stalled * size
-        if change <= limit(method, clock, size) or stays:
+        stuck = change > patience(method, newton) * before
+        if change <= limit(method, clock, size) or (stuck and change <= stalled * size):
             memory.notes[CONTRACTION] = contraction
             return RUNNING
-        if iteration > 0 and change > patience(method, newton) * previous:
+        if stuck:
             return NOT_CONVERGED
-        previous = change
+        before, previous = previous, change
     return NOT_CONVERGED
 
 

@@ -37,10 +37,12 @@ def correct(system, method, memory, solver, clock, counts, h, theta):
     """Replace the defects by Newton's corrections."""
     notes, (newton, basis) = memory.notes, solver
     if notes[AGE] == 0.0 or (notes[AGE] > 1.0 and notes[CONTRACTION] > STALE):
-        put_first_stage(memory)
+        middle = method.a.shape[0] // 2
+        put_stage(memory, middle)
         _differentiate(
-            basis.derivatives, newton, system.blocks, clock[TIME], memory.stage, memory.acceleration, memory.multiplier
-        )
+            basis.derivatives, newton, system.blocks, clock[TIME] + method.c[middle] * h, memory.stage,
+            memory.acceleration, memory.multiplier,
+        )  # fmt: skip
         notes[AGE], notes[CONTRACTION], notes[FACTORED] = 1.0, 0.0, 0.0
     n, rows = newton.C.shape[0], basis.right.shape[0]
     if abs(notes[FACTORED] - h) > 1e-6 * abs(h):
@@ -71,12 +73,12 @@ def correct(system, method, memory, solver, clock, counts, h, theta):
 
 
 @kernel
-def put_first_stage(memory):
-    """The place at which Jacobians are made: the state, with the first stage's accelerations and multipliers."""
+def put_stage(memory, s):
+    """The place at which Jacobians are made: a stage, with its accelerations and multipliers."""
     for i in range(memory.stage.shape[0]):
-        memory.stage[i, 0] = memory.state[i, 0]
+        memory.stage[i, 0] = memory.y[i, s]
     n = memory.acceleration.shape[0]
     for i in range(n):
-        memory.acceleration[i, 0] = memory.w[memory.w.shape[0] - n + i, 0]
+        memory.acceleration[i, 0] = memory.w[memory.w.shape[0] - n + i, s]
     for i in range(memory.multiplier.shape[0]):
-        memory.multiplier[i, 0] = memory.multipliers[i, 0]
+        memory.multiplier[i, 0] = memory.multipliers[i, s]
