@@ -33,13 +33,15 @@ from poinsot.methods.stepping import (
 
 # How the stages are solved for.
 AUTOMATIC, FIXED_POINT, NEWTON = range(3)
-# Entries of `notes`: Newton's iteration is on; age of its Jacobian (0: none, 1: new); the step of its factors; the
-# slowest contraction of the last step; how many stages are remembered.
+# Entries of `notes`: Newton's iteration is on; age of its Jacobian (1: new, 0: none, -1: none good enough, so that one
+# is made at the middle stage); the step of its factors; the slowest contraction of the last step; how many stages are
+# remembered.
 ON, AGE, FACTORED, CONTRACTION, REMEMBERED = range(5)
 NOTES = 5
-# Iterations at the most, and what two of them may leave of a change: contractions vary from one to the next. Beyond SLOW
-# fixed-point iteration gives way to Newton's; beyond STUCK an iteration is at its end.
-MOST_FIXED_POINT, MOST_NEWTON, SLOW, STUCK = 100, 50, 0.25, 0.9
+# Iterations at the most, and what two of them may leave of a change, because contractions vary from one to the next.
+# Beyond WEAK Newton's gets a new Jacobian; beyond SLOW fixed-point iteration gives way to it; beyond STAYS a change that
+# may be rounding is; beyond STUCK an iteration is given up.
+MOST_FIXED_POINT, MOST_NEWTON, WEAK, SLOW, STAYS, STUCK = 100, 50, 0.1, 0.25, 0.5, 0.9
 # Of the largest velocity (at least a thousandth): a change that is rounding, and one that may be, if it stays.
 ROUNDING, STALLED, LEAST_SIZE = 2.3e-16, 1e-10, 1e-3
 # Where constraints are on positions, these are divided by the step twice, and rounding with them.
@@ -214,7 +216,8 @@ def iterate(system, method, memory, solver, clock, counts, h, newton):
     """Iterate for the stages' rates until the changes of the stages are below the tolerance, or rounding."""
     predict(method, memory, clock, counts, h)
     before = previous = math.inf
-    contraction = 0.0
+    contraction, renewed, near = 0.0, not newton, False
+    memory.notes[AGE] = max(memory.notes[AGE], 0.0)
     stalled = STALLED + (POSITION_ROUNDING / abs(h) if method.index == 3 else 0.0)
     for n in range(MOST_NEWTON if newton else MOST_FIXED_POINT):
         put_stages(system.blocks, method, memory, h)
@@ -231,14 +234,18 @@ def iterate(system, method, memory, solver, clock, counts, h, newton):
         size = max(LEAST_SIZE, largest_velocity(method, memory))
         if n > 0:
             contraction = max(contraction, change / previous)
-        stuck = change > patience(method, newton) * before
-        if change <= limit(method, clock, size) or (stuck and change <= stalled * size):
+        near = change <= stalled * size
+        if change <= limit(method, clock, size) or (near and change > STAYS * before):
             memory.notes[CONTRACTION] = contraction
             return RUNNING
-        if stuck:
+        weak, stuck = change > WEAK * before, change > patience(method, newton) * before
+        if stuck and renewed and not near:
             return NOT_CONVERGED
         before, previous = previous, change
-    return NOT_CONVERGED
+        if newton and weak and not near:
+            memory.notes[AGE], contraction, renewed = -1.0, 0.0, True
+            before = previous = math.inf
+    return RUNNING if near else NOT_CONVERGED
 
 
 @kernel
