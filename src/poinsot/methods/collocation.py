@@ -34,13 +34,13 @@ from poinsot.methods.stepping import (
 # How the stages are solved for.
 AUTOMATIC, FIXED_POINT, NEWTON = range(3)
 # Entries of `notes`: Newton's iteration is on; age of its Jacobian (1: new, 0: none, -1: none good enough, so that one
-# is made at the middle stage); the step of its factors; the slowest contraction of the last step; how many stages are
-# remembered.
+# is made at the middle stage, ∞: one to be kept); the step of its factors; the slowest contraction of the last step;
+# how many stages are remembered.
 ON, AGE, FACTORED, CONTRACTION, REMEMBERED = range(5)
 NOTES = 5
 # Iterations at the most, and what two of them may leave of a change, because contractions vary from one to the next.
-# Beyond WEAK Newton's gets a new Jacobian; beyond SLOW fixed-point iteration gives way to it; beyond STAYS a change that
-# may be rounding is; beyond STUCK an iteration is given up.
+# Beyond WEAK Newton's gets a new Jacobian; beyond SLOW fixed-point iteration gives way to it; beyond STAYS a change
+# that may be rounding is; beyond STUCK an iteration is given up.
 MOST_FIXED_POINT, MOST_NEWTON, WEAK, SLOW, STAYS, STUCK = 100, 50, 0.1, 0.25, 0.5, 0.9
 # Of the largest velocity (at least a thousandth): a change that is rounding, and one that may be, if it stays.
 ROUNDING, STALLED, LEAST_SIZE = 2.3e-16, 1e-10, 1e-3
@@ -216,7 +216,8 @@ def iterate(system, method, memory, solver, clock, counts, h, newton):
     """Iterate for the stages' rates until the changes of the stages are below the tolerance, or rounding."""
     predict(method, memory, clock, counts, h)
     before = previous = math.inf
-    contraction, renewed, near = 0.0, not newton, False
+    renewable, renewals = newton and memory.notes[AGE] < math.inf, 0
+    near, contraction = False, 0.0
     memory.notes[AGE] = max(memory.notes[AGE], 0.0)
     stalled = STALLED + (POSITION_ROUNDING / abs(h) if method.index == 3 else 0.0)
     for n in range(MOST_NEWTON if newton else MOST_FIXED_POINT):
@@ -239,11 +240,11 @@ def iterate(system, method, memory, solver, clock, counts, h, newton):
             memory.notes[CONTRACTION] = contraction
             return RUNNING
         weak, stuck = change > WEAK * before, change > patience(method, newton) * before
-        if stuck and renewed and not near:
+        if stuck and not near and not (renewable and renewals == 0):
             return NOT_CONVERGED
         before, previous = previous, change
-        if newton and weak and not near:
-            memory.notes[AGE], contraction, renewed = -1.0, 0.0, True
+        if renewable and weak and not near:
+            memory.notes[AGE], contraction, renewals = -1.0, 0.0, renewals + 1
             before = previous = math.inf
     return RUNNING if near else NOT_CONVERGED
 

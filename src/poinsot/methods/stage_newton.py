@@ -44,13 +44,9 @@ def correct(system, method, memory, solver, clock, counts, h, theta):
         notes[AGE], notes[CONTRACTION], notes[FACTORED] = 1.0, 0.0, 0.0
     n, rows = newton.C.shape[0], basis.right.shape[0]
     if abs(notes[FACTORED] - h) > 1e-6 * abs(h):
-        for e in range(basis.values.shape[0]):
-            p = h * basis.values[e]
-            status = factor(newton, basis.E[e], basis.pivots[e], p, p * p)
-            if status != RUNNING:
-                return status
-        counts[FACTORIZATIONS] += 1
-        notes[FACTORED] = h
+        status = put_factors(newton, basis, notes, counts, h)
+        if status != RUNNING:
+            return status
     for e in range(basis.values.shape[0]):
         p = h * basis.values[e]
         scale = 1.0 / p if newton.index == 2 else 1.0 / (p * p) if newton.index == 3 else 1.0 + 0.0 * p
@@ -67,6 +63,19 @@ def correct(system, method, memory, solver, clock, counts, h, theta):
             for e in range(basis.values.shape[0]):
                 total += (basis.back[s, e] * basis.right[i, e]).real
             memory.defect[i, s] = total
+    return RUNNING
+
+
+@kernel
+def put_factors(newton, basis, notes, counts, h):
+    """The factors for a step of length h."""
+    for e in range(basis.values.shape[0]):
+        p = h * basis.values[e]
+        status = factor(newton, basis.E[e], basis.pivots[e], p, p * p)
+        if status != RUNNING:
+            return status
+    counts[FACTORIZATIONS] += 1
+    notes[FACTORED] = h
     return RUNNING
 
 
