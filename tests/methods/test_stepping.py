@@ -1,4 +1,4 @@
-"""What every method must do with its steps: outputs, ends, interruptions, loads that fail, and models without motion."""
+"""What every method must do with its steps: outputs, ends, interruptions, failing loads, models without motion."""
 
 import os
 import signal
@@ -61,10 +61,10 @@ def test_a_signal_is_an_interruption():
 
 
 @every_method
-@pytest.mark.parametrize("moment", ["0", "0.0351"])
+@pytest.mark.parametrize("moment", ["0.001", "0.0351"])
 def test_a_load_without_a_value_is_an_error_that_names_the_time(method, moment):
     model = spatial_chain()
-    model.force("late", "link 1", force=(f"sqrt({moment} - t - 1e-9)", 0.0, 0.0))
+    model.force("late", "link 1", force=(f"sqrt({moment} - t)", 0.0, 0.0))
     with pytest.raises(ps.SimulationError) as caught:
         ps.simulate(model, 1.0, step=0.005, method=method)
     error, run = caught.value, caught.value.run
@@ -72,7 +72,7 @@ def test_a_load_without_a_value_is_an_error_that_names_the_time(method, moment):
     assert error.time == run.time[-1] <= float(moment)
     assert error.time >= float(moment) - 0.0051
     for name, values in run.arrays.items():
-        assert moment == "0" or np.isfinite(values).all(), name
+        assert np.isfinite(values).all(), name
 
 
 def still_models():
