@@ -115,3 +115,18 @@ def test_loads_without_derivatives_are_served_by_fixed_point_and_by_newton(metho
     ]
     first, second = (run.arrays["velocity"][-1] for run in runs)
     np.testing.assert_allclose(first, second, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ({"index": 2.5}, "index 2.5 is not a whole number; give one from 1 to 3"),
+        ({"index": 4}, "index 4 is out of range; give a number from 1 to 3"),
+        ({"iteration": "newtons"}, 'there is no iteration "newtons"; did you mean "newton"?'),
+        ({"iteration_tolerance": 0.0}, "iteration_tolerance 0 is out of range; give a number from 1e-16 to 0.01"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(option, sentence):
+    with pytest.raises(ps.PoinsotError) as caught:
+        ps.simulate(spatial_chain(), 0.1, method="radau5", **option)
+    assert str(caught.value) == f"simulate: {sentence}"
