@@ -69,6 +69,10 @@ def results():
     kick = ps.Event("t - 0.02", restart=True)
     watched = ['joint_position["rail"] - 0.001', lambda t, outputs: outputs.joint_velocity["wrist"][0] - t, kick]
     stop = ps.Event('angular_velocity["ball"].x - 1', terminal=True)
+    for method, options in (("gauss2", {"iteration": "newton"}), ("radau5", {}), ("generalized-alpha", {})):
+        runs[f"satellite, {method}"] = ps.simulate(
+            ps.case("dual-spin-satellite"), 0.2, step=0.1, method=method, output_step=0.07, **options
+        )
     runs["arm, watched"] = ps.simulate(all_loads(), 0.05, step=0.01, method="rkmk4", events=[*watched, stop])
     runs["pendulum, stopped"] = ps.simulate(ps.case("double-pendulum"), 0.1, rtol=1e-8, events=[kick, stop_after()])
     return {

@@ -159,6 +159,8 @@ class Option:
         number = checks.number(where, name, value, f"give a number{self.range}")
         if (self.least is not None and number < self.least) or (self.most is not None and number > self.most):
             raise PoinsotError(f"{where}: {name} {number:g} is out of range; give a number{self.range}")
+        if isinstance(self.default, int) and number != int(number):
+            raise PoinsotError(f"{where}: {name} {number:g} is not a whole number; give one{self.range}")
         return int(number) if isinstance(self.default, int) else number
 
     @property

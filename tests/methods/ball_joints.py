@@ -64,8 +64,11 @@ def gain(view, i, x):
         view[i + k, 0] = view[i + k, 0] + x[k]
 
 
-def constrained(model, repeat=()):
-    """The problem of a model whose joints are spherical; joints in `repeat` are imposed once more."""
+def constrained(model, repeat=(), velocities=None):
+    """The problem of a model whose joints are spherical; joints in `repeat` are imposed once more.
+
+    `velocities` are those of the centres; without them they are zero, and for the method to make consistent.
+    """
     names = {body.name: i for i, body in enumerate(model.bodies.values())}
     bodies = np.array([[body.inertia.mass, *np.diag(body.inertia.matrix)] for body in model.bodies.values()])
     listed = [*model.joints.values(), *(model.joints[name] for name in repeat)]
@@ -85,6 +88,8 @@ def constrained(model, repeat=()):
         initial[7 * i + 3 : 7 * i + 7, 0] = quaternion.from_matrix(tuple(body.rotation.ravel()))
         spin = np.zeros(3) if body.angular_velocity is None else body.angular_velocity
         initial[7 * n + 6 * i + 3 : 7 * n + 6 * i + 6, 0] = spin
+        if velocities is not None:
+            initial[7 * n + 6 * i : 7 * n + 6 * i + 3, 0] = velocities[i]
     table = float64[:, ::1]
 
     def derived():

@@ -27,8 +27,9 @@ from poinsot.methods.collocation import (
     MOST_FIXED_POINT,
     ON,
     POSITION_ROUNDING,
-    SLOW,
     STALLED,
+    STAYS,
+    WEAK,
     limit,
     newton_is_on,
     patience,
@@ -223,7 +224,8 @@ def iterate(system, method, memory, solver, clock, counts, h):
     for i in range(n):
         memory.acceleration[i, 0] = memory.rates[n + i, 0]
     copy(memory.multiplier, memory.new_multiplier)
-    previous, contraction = math.inf, 0.0
+    before = previous = math.inf
+    contraction, renewed, near = 0.0, not newton, False
     stalled = STALLED + (POSITION_ROUNDING / abs(h) if method.index == 3 else 0.0)
     for iteration in range(MOST_FIXED_POINT):
         size = put_new_point(system, method, memory, h)
@@ -246,14 +248,18 @@ def iterate(system, method, memory, solver, clock, counts, h):
         size = max(LEAST_SIZE, size)
         if iteration > 0:
             contraction = max(contraction, change / previous)
-        stays = iteration > 0 and change > SLOW * previous and change <= stalled * size
-        if change <= limit(method, clock, size) or stays:
+        near = change <= stalled * size
+        if change <= limit(method, clock, size) or (near and change > STAYS * before):
             memory.notes[CONTRACTION] = contraction
             return RUNNING
-        if iteration > 0 and change > patience(method, newton) * previous:
+        weak, stuck = change > WEAK * before, change > patience(method, newton) * before
+        if stuck and renewed and not near:
             return NOT_CONVERGED
-        previous = change
-    return NOT_CONVERGED
+        before, previous = previous, change
+        if newton and weak and not near:
+            memory.notes[AGE], contraction, renewed = 0.0, 0.0, True
+            before = previous = math.inf
+    return RUNNING if near else NOT_CONVERGED
 
 
 @kernel

@@ -33,12 +33,15 @@ from poinsot.methods.stepping import (
 
 # How the stages are solved for.
 AUTOMATIC, FIXED_POINT, NEWTON = range(3)
-# Entries of `notes`: Newton's iteration is on; age of its Jacobian (0: none, 1: new); the step of its factors; the
-# slowest contraction of the last step; how many stages are remembered.
+# Entries of `notes`: Newton's iteration is on; age of its Jacobian (1: new, 0: none, -1: none good enough, so that one
+# is made at the middle stage, ∞: one to be kept); the step of its factors; the slowest contraction of the last step;
+# how many stages are remembered.
 ON, AGE, FACTORED, CONTRACTION, REMEMBERED = range(5)
 NOTES = 5
-# Iterations at the most, and the contraction beyond which fixed-point iteration gives way to Newton's.
-MOST_FIXED_POINT, MOST_NEWTON, SLOW = 100, 30, 0.5
+# Iterations at the most, and what two of them may leave of a change, because contractions vary from one to the next.
+# Beyond WEAK Newton's gets a new Jacobian; beyond SLOW fixed-point iteration gives way to it; beyond STAYS a change
+# that may be rounding is; beyond STUCK an iteration is given up.
+MOST_FIXED_POINT, MOST_NEWTON, WEAK, SLOW, STAYS, STUCK = 100, 50, 0.1, 0.25, 0.5, 0.9
 # Of the largest velocity (at least a thousandth): a change that is rounding, and one that may be, if it stays.
 ROUNDING, STALLED, LEAST_SIZE = 2.3e-16, 1e-10, 1e-3
 # Where constraints are on positions, these are divided by the step twice, and rounding with them.
@@ -110,8 +113,8 @@ def attempt(system, method, memory, solver, clock, counts, h, theta):
             return NEWTON_WANTED
         notes[ON], newton = 1.0, True
         status = iterate(system, method, memory, solver, clock, counts, h, newton)
-    if status != RUNNING and newton and notes[AGE] > 1.0:
-        notes[AGE] = 0.0
+    if status != RUNNING and newton and (notes[AGE] > 1.0 or notes[REMEMBERED] > 0.0):
+        notes[AGE] = notes[REMEMBERED] = 0.0  # the past misleads where the motion changes suddenly
         status = iterate(system, method, memory, solver, clock, counts, h, newton)
     if status != RUNNING:
         return status
@@ -212,7 +215,10 @@ def predict(method, memory, clock, counts, h):
 def iterate(system, method, memory, solver, clock, counts, h, newton):
     """Iterate for the stages' rates until the changes of the stages are below the tolerance, or rounding."""
     predict(method, memory, clock, counts, h)
-    previous, contraction = math.inf, 0.0
+    before = previous = math.inf
+    renewable, renewals = newton and memory.notes[AGE] < math.inf, 0
+    near, contraction = False, 0.0
+    memory.notes[AGE] = max(memory.notes[AGE], 0.0)
     stalled = STALLED + (POSITION_ROUNDING / abs(h) if method.index == 3 else 0.0)
     for n in range(MOST_NEWTON if newton else MOST_FIXED_POINT):
         put_stages(system.blocks, method, memory, h)
@@ -229,21 +235,24 @@ def iterate(system, method, memory, solver, clock, counts, h, newton):
         size = max(LEAST_SIZE, largest_velocity(method, memory))
         if n > 0:
             contraction = max(contraction, change / previous)
-        if change <= limit(method, clock, size) or (n > 0 and change > SLOW * previous and change <= stalled * size):
+        near = change <= stalled * size
+        if change <= limit(method, clock, size) or (near and change > STAYS * before):
             memory.notes[CONTRACTION] = contraction
             return RUNNING
-        if n > 0 and change > patience(method, newton) * previous:
+        weak, stuck = change > WEAK * before, change > patience(method, newton) * before
+        if stuck and not near and not (renewable and renewals == 0):
             return NOT_CONVERGED
-        previous = change
-    return NOT_CONVERGED
+        before, previous = previous, change
+        if renewable and weak and not near:
+            memory.notes[AGE], contraction, renewals = -1.0, 0.0, renewals + 1
+            before = previous = math.inf
+    return RUNNING if near else NOT_CONVERGED
 
 
 @kernel
 def patience(method, newton):
-    """The contraction beyond which an iteration is given up."""
-    if newton:
-        return 0.9
-    return SLOW if method.iteration == AUTOMATIC else 2.0
+    """What two iterations may leave of a change."""
+    return STUCK if newton or method.iteration != AUTOMATIC else SLOW
 
 
 @kernel

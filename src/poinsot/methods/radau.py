@@ -21,12 +21,12 @@ import numpy as np
 from poinsot._jit import kernel, routine
 from poinsot.algebra.manifold import KIND, REAL, SIZE, STATE, VELOCITY
 from poinsot.methods import collocation
-from poinsot.methods.collocation import iterate, newton_is_on, put_last_multipliers
+from poinsot.methods.collocation import AGE, CONTRACTION, FACTORED, iterate, newton_is_on, put_last_multipliers
 from poinsot.methods.driver import Control, Kernels, Loop
 from poinsot.methods.implicit import INDEX, ITERATION, ITERATION_TOLERANCE, collocate, collocation_matrix
 from poinsot.methods.newton import solve
 from poinsot.methods.runge_kutta import DEXP_INV, first_step
-from poinsot.methods.stage_newton import FACTORED
+from poinsot.methods.stage_newton import put_factors
 from poinsot.methods.stages import put_stages, put_step
 from poinsot.methods.stepping import ATOL, ERROR, RTOL, RUNNING
 from poinsot.problem import Controls, ManifoldODE, Option, SecondOrderDAE
@@ -158,7 +158,7 @@ def norm(blocks, method, memory, h, rtol, atol):
 def step_to(system, method, memory, solver, clock, counts, h, theta):
     """The state at a fraction of the step, by a step that ends there; the stages of the whole step are kept."""
     exchange_stages(memory)
-    status = iterate(system, method, memory, solver, clock, counts, theta * h, newton_is_on(method, memory))
+    status = solve_aside(system, method, memory, solver, clock, counts, theta * h)
     put_stages(system.blocks, method, memory, theta * h)
     put_step(system.blocks, method, memory, theta * h, memory.between)
     for i in range(memory.stage.shape[0]):
@@ -167,6 +167,27 @@ def step_to(system, method, memory, solver, clock, counts, h, theta):
         put_last_multipliers(method, memory, memory.between)
     exchange_stages(memory)
     return status
+
+
+@routine
+def solve_aside(system, method, memory, solver, clock, counts, h):
+    """Solve for the stages of a step that is not taken; Newton's matrices remain as they are, so that no step changes.
+
+    Only where that does not converge are they made anew.
+    """
+    notes, (newton, basis) = memory.notes, solver
+    if not newton_is_on(method, memory):
+        return iterate(system, method, memory, solver, clock, counts, h, False)
+    age, factored, contraction = notes[AGE], notes[FACTORED], notes[CONTRACTION]
+    notes[AGE], notes[CONTRACTION] = math.inf, 0.0
+    status = iterate(system, method, memory, solver, clock, counts, h, True)
+    if status != RUNNING:
+        notes[AGE] = 0.0
+        return iterate(system, method, memory, solver, clock, counts, h, True)
+    notes[AGE], notes[CONTRACTION] = age, contraction
+    if notes[FACTORED] != factored:
+        return put_factors(newton, basis, notes, counts, factored)
+    return RUNNING
 
 
 @kernel

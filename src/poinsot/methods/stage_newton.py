@@ -36,21 +36,17 @@ class Eigenbasis(NamedTuple):
 def correct(system, method, memory, solver, clock, counts, h, theta):
     """Replace the defects by Newton's corrections."""
     notes, (newton, basis) = memory.notes, solver
-    if notes[AGE] == 0.0 or (notes[AGE] > 1.0 and notes[CONTRACTION] > STALE):
-        put_first_stage(memory)
+    if notes[AGE] <= 0.0 or (notes[AGE] > 1.0 and notes[CONTRACTION] > STALE):
+        time = put_place(method, memory, clock, h)
         _differentiate(
-            basis.derivatives, newton, system.blocks, clock[TIME], memory.stage, memory.acceleration, memory.multiplier
+            basis.derivatives, newton, system.blocks, time, memory.stage, memory.acceleration, memory.multiplier
         )
         notes[AGE], notes[CONTRACTION], notes[FACTORED] = 1.0, 0.0, 0.0
     n, rows = newton.C.shape[0], basis.right.shape[0]
     if abs(notes[FACTORED] - h) > 1e-6 * abs(h):
-        for e in range(basis.values.shape[0]):
-            p = h * basis.values[e]
-            status = factor(newton, basis.E[e], basis.pivots[e], p, p * p)
-            if status != RUNNING:
-                return status
-        counts[FACTORIZATIONS] += 1
-        notes[FACTORED] = h
+        status = put_factors(newton, basis, notes, counts, h)
+        if status != RUNNING:
+            return status
     for e in range(basis.values.shape[0]):
         p = h * basis.values[e]
         scale = 1.0 / p if newton.index == 2 else 1.0 / (p * p) if newton.index == 3 else 1.0 + 0.0 * p
@@ -71,12 +67,28 @@ def correct(system, method, memory, solver, clock, counts, h, theta):
 
 
 @kernel
-def put_first_stage(memory):
-    """The place at which Jacobians are made: the state, with the first stage's accelerations and multipliers."""
+def put_factors(newton, basis, notes, counts, h):
+    """The factors for a step of length h."""
+    for e in range(basis.values.shape[0]):
+        p = h * basis.values[e]
+        status = factor(newton, basis.E[e], basis.pivots[e], p, p * p)
+        if status != RUNNING:
+            return status
+    counts[FACTORIZATIONS] += 1
+    notes[FACTORED] = h
+    return RUNNING
+
+
+@kernel
+def put_place(method, memory, clock, h):
+    """The place at which a Jacobian is made, and its time: the state, or the middle stage once there is a good one."""
+    middle = memory.notes[AGE] < 0.0
+    s = method.a.shape[0] // 2 if middle else 0
     for i in range(memory.stage.shape[0]):
-        memory.stage[i, 0] = memory.state[i, 0]
+        memory.stage[i, 0] = memory.y[i, s] if middle else memory.state[i, 0]
     n = memory.acceleration.shape[0]
     for i in range(n):
-        memory.acceleration[i, 0] = memory.w[memory.w.shape[0] - n + i, 0]
+        memory.acceleration[i, 0] = memory.w[memory.w.shape[0] - n + i, s]
     for i in range(memory.multiplier.shape[0]):
-        memory.multiplier[i, 0] = memory.multipliers[i, 0]
+        memory.multiplier[i, 0] = memory.multipliers[i, s]
+    return clock[TIME] + (method.c[s] * h if middle else 0.0)
