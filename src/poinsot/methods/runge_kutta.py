@@ -107,7 +107,7 @@ def _mean_square(vector: Array) -> float:
 METHODS = (
     RungeKutta("rk4", "the classical Runge-Kutta method of order 4, fixed steps", RK4),
     RungeKutta("dopri5", "Dormand and Prince, order 5 with error control", DOPRI5),
-    RungeKutta("dop853", "Dormand and Prince, order 8 with error control", DOP853, caution=0.3),
+    RungeKutta("dop853", "Dormand and Prince, order 8 with error control", DOP853, caution=0.8),
     RungeKutta("rkmk4", "Munthe-Kaas with the classical tableau, order 4, fixed steps", RK4, True),
     RungeKutta(
         "rkmk5", "Munthe-Kaas with Dormand and Prince's pair, order 5 on the group, error control", DOPRI5, True
