@@ -5,7 +5,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import FunctionType, SimpleNamespace
 
+import mpmath
 import numba
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ from poinsot.scalars import (
     absolute,
     atan2,
     cos,
+    curvature,
     exp,
     floats,
     log,
@@ -32,6 +35,7 @@ from poinsot.scalars import (
     power,
     select,
     sin,
+    slope,
     sqrt,
     tan,
     value_of,
@@ -212,6 +216,99 @@ def test_a_branch_on_a_pack_is_refused():
     with pytest.raises((TypingError, TypeError)):
         on_packs(branching, [1.0])
     assert on_duals(branching, [1.0])[0][0] == 1.0
+
+
+def rational_in_time(t):
+    turned = -t + 2 - t / 3 + 5 / (3 + t) - (1 - t) / (1.0 + t * t)
+    turned += 2 * t
+    turned -= 0.5
+    turned *= t
+    turned /= 4
+    return +turned
+
+
+def powers_in_time(t):
+    return (1.0 + t) ** 2.5 - t**3 + t**-2 + (1.0 + t) ** t + 2.0**t + math.pow(t, 1.0) + math.sqrt(1.0 + t * t)
+
+
+def circular_in_time(t):
+    angle = math.atan2(math.sin(t), 1.5 + math.cos(t)) + math.atan(t) + math.tan(t / 3.0)
+    return angle + math.asin(t / 9.0) * math.acos(t / 9.0)
+
+
+def exponential_in_time(t):
+    return math.exp(-t) + math.log(1.0 + t) + math.expm1(t / 2.0) + math.sinh(t) / math.cosh(t) + math.tanh(t / 2.0)
+
+
+@numba.njit
+def swing_in_time(t, rate=50.0):
+    return math.sin(rate * t) * CALM
+
+
+CALM = 0.5
+
+
+def nested_in_time(t):
+    def inner(x):
+        return swing_in_time(x) + x * t
+
+    return inner(2.0 * t)
+
+
+def branches_in_time(t):
+    if t < 0.5:
+        return 0
+    total = 1.0
+    for k in range(1, 4):
+        total += k * abs(t - 1.0) ** k + max(t, 2.0) - min(t * t, t) * np.sign(1.0 - t) + np.floor(t)
+    return total
+
+
+def in_many_digits(function):
+    """The same function on numbers of mpmath."""
+    names = {name: getattr(mpmath, name) for name in dir(math) if hasattr(mpmath, name)}
+    scope = {**globals(), "math": SimpleNamespace(**names, pow=mpmath.power), "np": mpmath}
+    function, swing = (getattr(each, "py_func", each) for each in (function, swing_in_time))
+    scope["swing_in_time"] = FunctionType(swing.__code__, scope, "swing_in_time", swing.__defaults__)
+    return FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
+
+
+@pytest.mark.parametrize("t", [0.3, 1.7, 2.6])
+@pytest.mark.parametrize(
+    "function",
+    [
+        rational_in_time,
+        powers_in_time,
+        circular_in_time,
+        exponential_in_time,
+        swing_in_time,
+        nested_in_time,
+        branches_in_time,
+    ],
+)
+def test_first_and_second_derivatives_of_a_function_of_one_number(function, t):
+    compiled = kernel(getattr(function, "py_func", function))
+    with mpmath.workdps(60):
+        wanted = [float(mpmath.diff(in_many_digits(function), mpmath.mpf(t), order)) for order in (1, 2, 3)]
+    found = [kernel(derive(compiled))(t) for derive in (slope, curvature)]
+    for n in range(2):  # the last term is what rounding t itself may change
+        assert abs(found[n] - wanted[n]) <= 1e-15 * (abs(wanted[n]) + abs(t * wanted[n + 1]))
+
+
+def test_derivatives_where_a_guard_against_infinity_acts():
+    cases = [
+        (lambda t: np.sqrt(t * t + 1.0), 0.0, 0.0, 1.0),
+        (lambda t: t**2.0, 0.0, 0.0, 2.0),
+        (lambda t: (1.0 + t) ** t, 0.0, 0.0, 2.0),
+        (lambda t: t ** (2.0 + t), 0.0, 0.0, 2.0),
+        (lambda t: abs(t) + 0.0 * t, 0.0, 1.0, 0.0),
+        (lambda t: 3, 1.0, 0.0, 0.0),
+        (lambda t: np.sqrt(t), 0.0, math.inf, -math.inf),
+    ]
+    for function, t, first, second in cases:
+        function = kernel(function)
+        assert kernel(slope(function))(t) == first
+        assert kernel(curvature(function))(t) == second
 
 
 @kernel

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ SCRIPT = """
 import json, sys
 import poinsot as ps
 from poinsot.mechanism import build_loads
+from poinsot.model.functions import scalar_function
 from poinsot.scalars import sqrt
 import constants
 from constants import LEVELS
@@ -29,14 +31,18 @@ def push(t, body, gain):
 def wave(t):
     return {wave}, 0.0, 0.0
 
+def turn(t):
+    return AMPLITUDE * t**3 + 0.0 * t * {unique}
+
 model = ps.Model("ball", gravity=(0.0, 0.0, 0.0))
 model.body("ball", ps.Inertia.sphere(mass=1.0, radius=0.1))
 model.load("push", push, "ball", gain=2.0)
 model.torque("wave", "ball", torque=wave)
 run = ps.simulate(model, 1.0, step=0.5)
+turned = build_loads.derivatives_at("drive", scalar_function("drive", "position", turn), 1.0)
 misses = sum(sum(kernel.stats.cache_misses.values()) for kernel in build_loads._compiled.values())
 spin = run.arrays["angular_velocity"][-1, 0, 0] * model.bodies["ball"].inertia.matrix[0, 0]
-print(json.dumps([[round(x, 12) for x in (*run.arrays["velocity"][-1, 0], spin)], misses]))
+print(json.dumps([[round(x, 12) for x in (*run.arrays["velocity"][-1, 0], spin)], turned, misses]))
 """
 CONSTANTS = "SQUARE = {square}\nLEVELS = (1.0, {level})\n"
 
@@ -62,16 +68,18 @@ def test_a_script_is_compiled_once_and_anew_when_something_that_it_reads_changes
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    (tmp_path / "script.py").write_text(SCRIPT.format(wave="3.0"))
+    # Derivatives are compiled beside the library's own kernels, where a former run of this test has left its own.
+    unique = time.time_ns()
+    (tmp_path / "script.py").write_text(SCRIPT.format(wave="3.0", unique=unique))
     (tmp_path / "constants.py").write_text(CONSTANTS.format(square=9.0, level=5.0))
-    assert run(1.0) == [[2.0, 3.0, 5.0, 3.0], 2]
-    assert run(1.0) == [[2.0, 3.0, 5.0, 3.0], 0]
-    assert run(4.0) == [[8.0, 3.0, 5.0, 3.0], 1]
-    assert run(1.0) == [[2.0, 3.0, 5.0, 3.0], 0]
+    assert run(1.0) == [[2.0, 3.0, 5.0, 3.0], [1.0, 3.0, 6.0], 4]
+    assert run(1.0) == [[2.0, 3.0, 5.0, 3.0], [1.0, 3.0, 6.0], 0]
+    assert run(4.0) == [[8.0, 3.0, 5.0, 3.0], [4.0, 12.0, 24.0], 3]
+    assert run(1.0) == [[2.0, 3.0, 5.0, 3.0], [1.0, 3.0, 6.0], 0]
     (tmp_path / "constants.py").write_text(CONSTANTS.format(square=16.0, level=6.0))
-    assert run(1.0) == [[2.0, 4.0, 6.0, 3.0], 1]
-    (tmp_path / "script.py").write_text(SCRIPT.format(wave="7.0"))
-    assert run(1.0) == [[2.0, 4.0, 6.0, 7.0], 2]
+    assert run(1.0) == [[2.0, 4.0, 6.0, 3.0], [1.0, 3.0, 6.0], 1]
+    (tmp_path / "script.py").write_text(SCRIPT.format(wave="7.0", unique=unique))
+    assert run(1.0) == [[2.0, 4.0, 6.0, 7.0], [1.0, 3.0, 6.0], 2]
 
 
 def test_lambdas_on_one_line_are_different_functions():

@@ -67,7 +67,7 @@ def constants(function: Any) -> tuple[Any, ...]:
     Numba's cache tells functions apart by place and bytecode, in which few of them show: of three lambdas on one line
     it would run the first thrice, and a global amplitude would keep the value of the first run.
     """
-    if _is_ours(function) and function.__closure__ is None:
+    if is_ours(function) and function.__closure__ is None:
         return ()  # its source is in the digest
     return _read_by(function, [])
 
@@ -75,17 +75,17 @@ def constants(function: Any) -> tuple[Any, ...]:
 def _read_by(function: Any, seen: list[Any]) -> tuple[Any, ...]:
     seen.append(function)
     code, scope = function.__code__, function.__globals__
-    names = _names_in(code)
+    names = names_in(code)
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     read = [scope[name] for name in names if name in scope]
     values = (*code.co_consts, *(function.__defaults__ or ()), *cells, *read)
     return code.co_code, names, *(_described(value, names, seen) for value in values)
 
 
-def _names_in(code: CodeType) -> tuple[str, ...]:
+def names_in(code: CodeType) -> tuple[str, ...]:
     """The globals and attributes that a function names, also within its comprehensions and inner functions."""
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
-    return *code.co_names, *(name for part in inner for name in _names_in(part))
+    return *code.co_names, *(name for part in inner for name in names_in(part))
 
 
 def _described(value: Any, names: tuple[str, ...], seen: list[Any]) -> Any:
@@ -98,14 +98,14 @@ def _described(value: Any, names: tuple[str, ...], seen: list[Any]) -> Any:
         found = [getattr(value, name) for name in names if not known and hasattr(value, name)]
         return value.__name__, *(_described(entry, names, seen) for entry in found)
     if isinstance(value, FunctionType):
-        return value.__qualname__ if _is_ours(value) or value in seen else _read_by(value, seen)
+        return value.__qualname__ if is_ours(value) or value in seen else _read_by(value, seen)
     try:
         return dumps(value)
     except Exception:  # what cannot be pickled cannot be compiled in either
         return type(value).__name__
 
 
-def _is_ours(function: Any) -> bool:
+def is_ours(function: Any) -> bool:
     return function.__globals__.get("__name__", "").startswith("poinsot.")
 
 

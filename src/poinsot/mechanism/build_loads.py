@@ -29,11 +29,15 @@ from poinsot.mechanism.functions import (
 )
 from poinsot.mechanism.loads import apply_law, apply_law_signature, law_signature
 from poinsot.model.body import Anchor
+from poinsot.model.derivative import derivatives
+from poinsot.model.expression import evaluate
 from poinsot.model.functions import Function, Function3
 from poinsot.model.loads import Damper, Force, Load, Motor, Spring, Torque, TorsionSpring, UserLoad
 from poinsot.model.model import Model
+from poinsot.scalars import curvature, slope
 
 Array = NDArray[np.float64]
+Derive = Callable[[Any], Callable[[float], Any]]  # makes one function of time of another: `slope` or `curvature`
 
 
 class Functions:
@@ -45,30 +49,46 @@ class Functions:
 
     def scalar(self, where: str, function: Function) -> int:
         """Add a function and return its index."""
+        if function.kind == "python":
+            return self._pointer(compiled_address(where, function.callable, float64(float64)))
         entry = [0] * FUNCTION_COLUMNS
         if function.kind == "constant":
             entry[FUNCTION_KIND], entry[START], entry[STEPS] = CONSTANT, len(self.values), 1
             self.values.append((0.0, float(function.value or 0.0)))
-        elif function.kind == "expression":
+        else:
             program = [(OPERATIONS.index(operation), operand or 0.0) for operation, operand in function.program]
             entry[FUNCTION_KIND], entry[START], entry[STEPS] = EXPRESSION, len(self.values), len(program)
             entry[ADDRESS] = address(run_program, program_signature(float64))
             self.values.extend(program)
-        else:
-            entry[FUNCTION_KIND], entry[ADDRESS] = POINTER, compiled_address(where, function.callable, float64(float64))
         self.entries.append(entry)
         return len(self.entries) - 1
+
+    def _pointer(self, place: int, kind: int = POINTER) -> int:
+        entry = [0] * FUNCTION_COLUMNS
+        entry[FUNCTION_KIND], entry[ADDRESS] = kind, place
+        self.entries.append(entry)
+        return len(self.entries) - 1
+
+    def with_derivatives(self, where: str, function: Function) -> int:
+        """Add a function of time and its two derivatives, one behind the other, and return the first one's index."""
+        first = len(self.entries)
+        if function.kind == "constant":
+            for value in (function.value, 0.0, 0.0):
+                self.scalar(where, Function("constant", value=value))
+        elif function.kind == "expression":
+            for program in derivatives(where, function.program):
+                self.scalar(where, Function("expression", program=program))
+        else:
+            for derive in (None, slope, curvature):
+                self._pointer(compiled_address(where, function.callable, float64(float64), derive))
+        return first
 
     def vector(self, where: str, function: Function3) -> int:
         """Add a vector function and return the index of the first of its three components."""
         if function.components is not None:
             return min(self.scalar(where, component) for component in function.components)
-        entry = [0] * FUNCTION_COLUMNS
         three = types.UniTuple(float64, 3)
-        entry[FUNCTION_KIND] = VECTOR_POINTER
-        entry[ADDRESS] = compiled_address(where, function.callable, three(float64))
-        self.entries.append(entry)
-        return len(self.entries) - 1
+        return self._pointer(compiled_address(where, function.callable, three(float64)), VECTOR_POINTER)
 
     def tables(self) -> tuple[NDArray[np.int64], Array]:
         """Both tables, never empty, so that their types do not depend on the model."""
@@ -78,15 +98,32 @@ class Functions:
         )
 
 
-def compiled_address(where: str, function: Callable[..., Any] | None, signature: Any) -> int:
-    """The address of what a user wrote in Python, compiled, or the reason why it cannot be."""
+def derivatives_at(where: str, function: Function, t: float) -> tuple[float, float, float]:
+    """A function of time and its two derivatives at one time, on the host."""
+    if function.kind == "constant":
+        return function(t), 0.0, 0.0
+    if function.kind == "expression":
+        f, slope_of_f, curvature_of_f = (evaluate(program, t) for program in derivatives(where, function.program))
+        return f, slope_of_f, curvature_of_f
+    for derive in (slope, curvature):
+        compiled_address(where, function.callable, float64(float64), derive)
+    first, second = (_user_kernel(function.callable, 1, derive) for derive in (slope, curvature))
+    return function(t), float(first(float(t))), float(second(float(t)))
+
+
+def compiled_address(
+    where: str, function: Callable[..., Any] | None, signature: Any, derive: Derive | None = None
+) -> int:
+    """The address of what a user wrote in Python, or of its derivative, compiled, or the reason why it cannot be."""
     try:
-        return address(_user_kernel(function, len(signature.args)), signature)
+        return address(_user_kernel(function, len(signature.args), derive), signature)
     except Exception as error:  # Numba runs what it folds, so that anything may come out of a user's text
         plain = re.sub(r"\x1b\[\d*m", "", str(error))  # Numba colours its messages
-        reason = next((line.strip() for line in plain.splitlines()[1:] if line.strip()), plain).rstrip(".")
+        lines = [line.strip() for line in plain.splitlines()[1:]]
+        reason = next((line for line in lines if line and not line.startswith("Failed in")), plain).rstrip(".:")
         raise PoinsotError(
-            f"{where}: the Python function {getattr(function, '__name__', '')} cannot be compiled: {reason}; write it "
+            f"{where}: the Python function {getattr(function, '__name__', '')} cannot be compiled"
+            f"{' for its derivatives' if derive else ''}: {reason}; write it "
             "with arithmetic, tuples, the functions of math, and your own functions under @numba.njit only"
         ) from error
 
@@ -94,12 +131,13 @@ def compiled_address(where: str, function: Callable[..., Any] | None, signature:
 _compiled: dict[Any, Any] = {}
 
 
-def _user_kernel(function: Any, arguments: int) -> Any:
+def _user_kernel(function: Any, arguments: int, derive: Derive | None = None) -> Any:
     """One dispatcher per function and values that it reads: a second simulation finds it compiled."""
-    key = function, constants(function)
+    key = function, derive, constants(function)
     if key not in _compiled:
-        alone = function.__code__.co_argcount == arguments
-        _compiled[key] = kernel(function if alone else _of_time(kernel(function)))
+        if derive is None and function.__code__.co_argcount > arguments:
+            derive = _of_time
+        _compiled[key] = kernel(derive(kernel(function)) if derive else function)
     return _compiled[key]
 
 

@@ -132,13 +132,12 @@ def evaluate(
             elif operation in variables:
                 stack.append(np.float64(variables[operation]))
             else:
-                count = _arguments(operation)
-                arguments = stack[-count:]
-                stack[-count:] = [np.float64(_OPERATIONS[operation](*arguments))]
+                count = arguments(operation)
+                stack[-count:] = [np.float64(_OPERATIONS[operation](*stack[-count:]))]
     return float(stack[0])
 
 
-def _arguments(operation: str) -> int:
+def arguments(operation: str) -> int:
     """How many entries of the stack an operation takes."""
     if operation in ("number", "output", "t", "position", "velocity"):
         return 0
@@ -173,7 +172,7 @@ class _Writer:
         self.height = 0
 
     def emit(self, operation: str, operand: float | None = None) -> None:
-        self.height += 1 - _arguments(operation)
+        self.height += 1 - arguments(operation)
         if self.height > DEEPEST_STACK or len(self.program) == LONGEST_PROGRAM:
             raise PoinsotError(f"{self.where}: the expression is too complicated; write a Python function of t instead")
         self.program.append((operation, operand))

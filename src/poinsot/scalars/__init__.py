@@ -2,13 +2,15 @@
 
 A kernel reads and writes its state through `view[i, k]` and does plain arithmetic; the view that it is handed decides
 the scalar. The functions here, and those of math and NumPy in user code, accept all three, and `Pack(x)` and
-`Dual(value, partials)` make them. Greatest errors in units in the last place: sqrt 0.5; sin, cos, exp, log 1; atan2,
-atan, power 2; tan, asin, acos 2.5; hyperbolic functions 3.
+`Dual(value, partials)` make them; `slope` and `curvature` differentiate functions of one number. Greatest errors in
+units in the last place: sqrt 0.5; sin, cos, exp, log 1; atan2, atan, power 2; tan, asin, acos 2.5; hyperbolic
+functions 3.
 """
 
 from poinsot._jit import WIDTH
 from poinsot.scalars.borrowed import BorrowedType, borrow
 from poinsot.scalars.comparisons import absolute, floor, maximum, minimum, sign
+from poinsot.scalars.derivatives import curvature, slope
 from poinsot.scalars.native import DualType, MaskType, PackType, dual, mask, pack
 from poinsot.scalars.plain import Dual, Mask, Pack
 from poinsot.scalars.powers import cosh, exp, expm1, log, power, sinh, sqrt, tanh
@@ -36,6 +38,7 @@ __all__ = [
     "borrow",
     "cos",
     "cosh",
+    "curvature",
     "dual",
     "duals",
     "exp",
@@ -55,6 +58,7 @@ __all__ = [
     "sin",
     "sin_cos",
     "sinh",
+    "slope",
     "sqrt",
     "tan",
     "tanh",

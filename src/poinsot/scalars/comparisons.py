@@ -30,7 +30,7 @@ def sign(x):
 
 
 def _dual_floor(x):
-    return Dual(down(value_of(x)), 0.0)
+    return Dual(floor(value_of(x)), 0.0)
 
 
 @scalar_function(_dual_floor, np.floor, inline=True)

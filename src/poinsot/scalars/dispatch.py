@@ -8,8 +8,10 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from poinsot.scalars.native import DualType, PackType, joined
-from poinsot.scalars.plain import NUMBERS, Dual, ufuncs
+from poinsot.scalars.native import DualType, NestedType, PackType, joined
+from poinsot.scalars.plain import NUMBERS, Dual, twins, ufuncs
+
+DERIVED = (DualType, NestedType)
 
 
 def scalar_function(chain_rule: Callable[..., Any], *synonyms: Any, whole: Any = None, inline: bool = False) -> Any:
@@ -34,16 +36,18 @@ def scalar_function(chain_rule: Callable[..., Any], *synonyms: Any, whole: Any =
             kind = joined(*kinds)
             if kind is not None and whole is not None and isinstance(kinds[-1], types.Integer):
                 return getattr(whole, "py_func", whole)
-            return None if kind is None else chain_rule if isinstance(kind, DualType) else function
+            return None if kind is None else chain_rule if isinstance(kind, DERIVED) else function
 
         def implementation_of_ours(*kinds):
-            return implementation(*kinds) if isinstance(joined(*kinds), PackType | DualType) else None
+            return implementation(*kinds) if isinstance(joined(*kinds), (PackType, *DERIVED)) else None
 
         overload(serve, jit_options=options, strict=False)(implementation)
         for synonym in synonyms:
             overload(synonym, jit_options=options, strict=False)(implementation_of_ours)
             if isinstance(synonym, np.ufunc):
                 ufuncs[synonym] = serve
+            elif synonym.__module__ == "math":
+                twins[synonym] = serve
         return serve
 
     return decorate

@@ -1,9 +1,10 @@
 """The compiled Pack and Dual: Numba types, their layout in registers, and their arithmetic in LLVM.
 
 A Pack is one SIMD register of WIDTH doubles, a Mask the WIDTH answers of a comparison of Packs, a Dual a double and a
-Pack of its WIDTH partial derivatives. The rules of typing and the instructions are registered directly, without an
-`overload` each: what is not a Python function need not be compiled as one. Pack arithmetic may fuse a product and a
-sum ("contract"); the value of a Dual never does, so it has exactly the bits of the float64 computation.
+Pack of its WIDTH partial derivatives, a Nested a Dual of Duals, whose operators stand in derivatives.py. The rules of
+typing and the instructions are registered directly, without an `overload` each: what is not a Python function need not
+be compiled as one. Pack arithmetic may fuse a product and a sum ("contract"); the value of a Dual never does, so it has
+exactly the bits of the float64 computation.
 """
 
 import operator
@@ -62,7 +63,14 @@ class DualType(_ScalarType):
         super().__init__(name=f"Dual{WIDTH}")
 
 
-pack, mask, dual = PackType(), MaskType(), DualType()
+class NestedType(_ScalarType):
+    """A Dual and its derivative in one direction, a Dual too: second derivatives."""
+
+    def __init__(self) -> None:
+        super().__init__(name=f"Nested{WIDTH}")
+
+
+pack, mask, dual, nested = PackType(), MaskType(), DualType(), NestedType()
 
 
 @register_model(PackType)
@@ -83,18 +91,21 @@ class _DualModel(models.StructModel):
         super().__init__(manager, kind, [("value", types.float64), ("partials", pack)])
 
 
+@register_model(NestedType)
+class _NestedModel(models.StructModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, [("value", dual), ("partials", dual)])
+
+
 # ------------------------------------------------------------------------------------------ typing rules
 
 
 def joined(*kinds: types.Type) -> types.Type | None:
     """The scalar type of a result that is made from `kinds`; None where there is none."""
-    if not all(is_real(kind) or isinstance(kind, PackType | DualType) for kind in kinds):
-        return None
-    packed = any(isinstance(kind, PackType) for kind in kinds)
-    derived = any(isinstance(kind, DualType) for kind in kinds)
-    if packed and derived:
+    found = {kind for kind in kinds if not is_real(kind)}
+    if len(found) > 1 or not found <= {pack, dual, nested}:
         return None  # a pack of derivatives does not exist
-    return pack if packed else dual if derived else types.float64
+    return found.pop() if found else types.float64
 
 
 def teach(function: Callable[..., Any], rule: Callable[..., Any], generate: Callable[..., Any], *shapes) -> None:
@@ -150,8 +161,20 @@ def make_dual(context, builder, value, partials):
     return struct._getvalue()
 
 
+def make_nested(context, builder, value, partials):
+    """A Nested of its two parts."""
+    struct = cgutils.create_struct_proxy(nested)(context, builder)
+    struct.value, struct.partials = value, partials
+    return struct._getvalue()
+
+
 def as_scalar(context, builder, kind, value, wanted):
     """`value` as the scalar type `wanted`."""
+    if isinstance(kind, NestedType):
+        return value
+    if isinstance(wanted, NestedType):
+        constant = as_scalar(context, builder, kind, value, dual)
+        return make_nested(context, builder, constant, make_dual(context, builder, ir.Constant(DOUBLE, 0.0), None))
     if isinstance(wanted, PackType):
         return as_vector(context, builder, kind, value)
     if isinstance(wanted, DualType):
@@ -163,6 +186,8 @@ def as_scalar(context, builder, kind, value, wanted):
 @lower_cast(types.Integer, PackType)
 @lower_cast(types.Float, DualType)
 @lower_cast(types.Integer, DualType)
+@lower_cast(types.Float, NestedType)
+@lower_cast(types.Integer, NestedType)
 def _cast(context, builder, kind, wanted, value):
     return as_scalar(context, builder, kind, value, wanted)
 
@@ -236,7 +261,7 @@ def _negative(context, builder, signature, values):
 
 
 def _own_rule(a):
-    return a if isinstance(a, OURS) else None
+    return a if isinstance(a, _ScalarType) else None
 
 
 teach(operator.neg, _own_rule, _negative, (PackType,), (DualType,))

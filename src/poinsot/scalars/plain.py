@@ -29,6 +29,9 @@ ufuncs: dict[np.ufunc, Callable[..., Any]] = {
     np.not_equal: operator.ne,
 }  # completed by the modules that define the functions
 
+# The functions of math, which in plain Python take numbers only, and ours, which take all scalars.
+twins: dict[Any, Callable[..., Any]] = {}
+
 
 class _Scalar:
     __slots__ = ()
@@ -132,6 +135,11 @@ def value_and_partials(x):
     return (x.value, x.partials) if isinstance(x, Dual) else (x, Pack(0.0))
 
 
+def like(pattern, x):
+    """A plain number as a constant Dual where `pattern` is a Dual, and as one of Duals where that is."""
+    return Dual(like(pattern.value, x)) if isinstance(pattern, Dual) and not isinstance(x, Dual) else x
+
+
 def _on_values(operation):
     def apply(self, other):
         if not isinstance(other, (Dual, *NUMBERS)):
@@ -145,8 +153,9 @@ def _on_parts(combine):
     def apply(self, other):
         if not isinstance(other, (Dual, *NUMBERS)):
             return NotImplemented
+        other = like(self, other)
         with np.errstate(all="ignore"):
-            return Dual(*combine(self.value, self.partials, *value_and_partials(other)))
+            return Dual(*combine(self.value, self.partials, other.value, other.partials))
 
     return apply
 
@@ -157,13 +166,15 @@ def _quotient(a, da, b, db):
 
 
 class Dual(_Scalar):
-    """A double and its WIDTH partial derivatives, which are a Pack."""
+    """A double and its WIDTH partial derivatives, which are a Pack; or a Dual and its derivative, a Dual too."""
 
     __slots__ = ("partials", "value")
 
     def __init__(self, value, partials=0.0):
-        self.value = np.float64(value)
-        self.partials = Pack(partials)
+        if isinstance(value, Dual):
+            self.value, self.partials = value, like(value, partials)
+        else:
+            self.value, self.partials = np.float64(value), Pack(partials)
 
     def __repr__(self):
         return f"Dual({self.value}, {self.partials})"

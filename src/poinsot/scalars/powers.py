@@ -57,14 +57,19 @@ _LOGARITHM = (
 )
 
 
-@kernel
+def _dual_carried(dx, slope):
+    steady = _carried(value_of(dx), partials_of(slope))
+    return Dual(_carried(value_of(dx), value_of(slope)), _carried(partials_of(dx), value_of(slope)) + steady)
+
+
+@scalar_function(_dual_carried, inline=True)
 def _carried(dx, slope):
     """The change of a result when x changes by dx: none where x rests, however steep the slope."""
     return select(dx == 0.0, 0.0, dx * slope)
 
 
 def _dual_sqrt(x):
-    s = root(value_of(x))
+    s = sqrt(value_of(x))
     return Dual(s, _carried(partials_of(x), 0.5 / s))
 
 
@@ -242,8 +247,8 @@ def _power_of_positive(x, y):
 def _dual_power(x, y):
     a, b = value_of(x), value_of(y)
     p = power(a, b)
-    by_base = _carried(partials_of(x), select(b == 0.0, 0.0, b * power(a, b - 1.0)))
-    return Dual(p, by_base + _carried(partials_of(y), select(p == 0.0, 0.0, p * log(a))))
+    by_base = _carried(partials_of(x), _carried(b, power(a, b - 1.0)))
+    return Dual(p, by_base + _carried(partials_of(y), _carried(p, log(a))))
 
 
 @scalar_function(_dual_power, operator.pow, operator.ipow, math.pow, np.power, whole=_whole_exponent)

@@ -14,11 +14,11 @@ from numba.core import cgutils
 
 from poinsot._jit import WIDTH
 from poinsot.scalars import native
-from poinsot.scalars.native import DualType, MaskType, PackType, is_real, joined, teach
-from poinsot.scalars.plain import Dual, Mask, Pack, lanes_of, value_and_partials
+from poinsot.scalars.native import DualType, MaskType, NestedType, PackType, is_real, joined, teach
+from poinsot.scalars.plain import Dual, Mask, Pack, lanes_of, like
 
 REALS = (types.Float, types.Integer)
-SCALARS = (PackType, DualType, *REALS)
+SCALARS = (PackType, DualType, NestedType, *REALS)
 
 
 # ------------------------------------------------------------------------------------------ select
@@ -31,9 +31,7 @@ def select(mask, a, b):
     chosen = a if mask else b
     if isinstance(a, Pack) or isinstance(b, Pack):
         return Pack(chosen)
-    if isinstance(a, Dual) or isinstance(b, Dual):
-        return Dual(*value_and_partials(chosen))
-    return np.float64(chosen)
+    return like(a, like(b, chosen if isinstance(chosen, Dual) else np.float64(chosen)))
 
 
 def _select_rule(mask, a, b):
@@ -47,10 +45,11 @@ def _select(context, builder, signature, values):
         native.as_scalar(context, builder, kind, value, signature.return_type)
         for kind, value in zip(signature.args[1:], values[1:], strict=True)
     )
-    if not isinstance(signature.return_type, DualType):
+    if not isinstance(signature.return_type, DualType | NestedType):
         return builder.select(values[0], a, b)
     fields = (builder.select(values[0], builder.extract_value(a, n), builder.extract_value(b, n)) for n in range(2))
-    return native.make_dual(context, builder, *fields)
+    make = native.make_dual if isinstance(signature.return_type, DualType) else native.make_nested
+    return make(context, builder, *fields)
 
 
 teach(select, _select_rule, _select, *((m, a, b) for m in (MaskType, types.Boolean) for a in SCALARS for b in SCALARS))
@@ -69,28 +68,46 @@ def partials_of(x):
     return x.partials if isinstance(x, Dual) else 0.0
 
 
+def first_lane(x):
+    """The first lane of a Pack; a real number itself."""
+    return x.lanes[0] if isinstance(x, Pack) else np.float64(x)
+
+
 def _value_rule(x):
-    return types.float64 if isinstance(x, DualType) else joined(x)
+    return native.dual if isinstance(x, NestedType) else types.float64 if isinstance(x, DualType) else joined(x)
 
 
 def _value(context, builder, signature, values):
-    if isinstance(signature.args[0], DualType):
+    if isinstance(signature.args[0], DualType | NestedType):
         return builder.extract_value(values[0], 0)
     return native.as_scalar(context, builder, signature.args[0], values[0], signature.return_type)
 
 
 def _partials_rule(x):
+    if isinstance(x, NestedType):
+        return native.dual
     return native.pack if isinstance(x, DualType) else None if joined(x) is None else types.float64
 
 
 def _partials(context, builder, signature, values):
-    if isinstance(signature.args[0], DualType):
+    if isinstance(signature.args[0], DualType | NestedType):
         return builder.extract_value(values[0], 1)
     return ir.Constant(native.DOUBLE, 0.0)
 
 
+def _first_rule(x):
+    return types.float64 if is_real(x) or isinstance(x, PackType) else None
+
+
+def _first(context, builder, signature, values):
+    if isinstance(signature.args[0], PackType):
+        return builder.extract_element(values[0], ir.Constant(ir.IntType(32), 0))
+    return native.as_double(context, builder, signature.args[0], values[0])
+
+
 teach(value_of, _value_rule, _value, *((kind,) for kind in SCALARS))
 teach(partials_of, _partials_rule, _partials, *((kind,) for kind in SCALARS))
+teach(first_lane, _first_rule, _first, (PackType,), *((kind,) for kind in REALS))
 
 
 def _pack_rule(x):
@@ -102,17 +119,24 @@ def _make_pack(context, builder, signature, values):
 
 
 def _dual_rule(value, partials):
+    if isinstance(value, DualType):
+        return native.nested if isinstance(partials, DualType) or is_real(partials) else None
     return native.dual if is_real(value) and (is_real(partials) or isinstance(partials, PackType)) else None
 
 
 def _make_dual(context, builder, signature, values):
+    if isinstance(signature.return_type, NestedType):
+        partials = native.as_scalar(context, builder, signature.args[1], values[1], native.dual)
+        return native.make_nested(context, builder, values[0], partials)
     value = native.as_double(context, builder, signature.args[0], values[0])
     partials = native.as_vector(context, builder, signature.args[1], values[1])
     return native.make_dual(context, builder, value, partials)
 
 
 teach(Pack, _pack_rule, _make_pack, (PackType,), *((kind,) for kind in REALS))
-teach(Dual, _dual_rule, _make_dual, *((value, p) for value in REALS for p in (PackType, *REALS)))
+PARTS = [(value, partials) for value in REALS for partials in (PackType, *REALS)]
+PARTS += [(DualType, partials) for partials in (DualType, *REALS)]
+teach(Dual, _dual_rule, _make_dual, *PARTS)
 
 
 # ------------------------------------------------------------------------------------------ instructions on doubles
@@ -140,7 +164,7 @@ def _instructions(generate):
 
     def rule(*kinds):
         kind = joined(*kinds)
-        return None if isinstance(kind, DualType) else kind
+        return None if isinstance(kind, DualType | NestedType) else kind
 
     def generate_all(context, builder, signature, values):
         kind = signature.return_type

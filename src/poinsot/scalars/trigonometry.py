@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from poinsot.scalars.comparisons import absolute, maximum
 from poinsot.scalars.dispatch import scalar_function
 from poinsot.scalars.plain import Dual
 from poinsot.scalars.powers import sqrt
@@ -128,7 +129,7 @@ def tan(x):
 
 def _dual_atan2(y, x):
     a, b = value_of(y), value_of(x)
-    size = select(magnitude(a) > magnitude(b), magnitude(a), magnitude(b))  # a^2 + b^2 alone may overflow
+    size = maximum(absolute(a), absolute(b))  # a^2 + b^2 alone may overflow
     sine, cosine = a / size, b / size
     scale = 1.0 / (size * (sine * sine + cosine * cosine))
     return Dual(atan2(a, b), partials_of(y) * (cosine * scale) - partials_of(x) * (sine * scale))
