@@ -21,9 +21,15 @@ Array = NDArray[np.float64]
 class ManifoldODE:
     """An ordinary differential equation on a product of R^n, unit quaternions and rotation matrices.
 
-    `rates` is the address of a kernel (mechanism, t, state, work, rate) that writes the velocity in the algebra;
-    `report` is that of (mechanism, state, work, bodies, joints), which writes what a Run records of the state for which
-    `rates` was called last. `derived` compiles the rates for Duals, for methods that need Jacobians.
+    `rates` is the address of a kernel (mechanism, t, state, work, rate) that writes the velocity in the algebra; it
+    borrows state and rate, and may be lent the others (scalars/borrowed.py). `report` is that of (mechanism, state,
+    work, bodies, joints), which writes what a Run records of the state for which `rates` was called last. `derived`
+    compiles the rates for Duals, for methods that need Jacobians; its tables have the types of `dual_tables`, for which
+    nothing has to be compiled (none: those of `mechanism` and of Duals).
+
+    Where the state is constrained, `project` is the address of a kernel (mechanism, blocks, t, state, work, room, room)
+    that brings it back and answers 0; 1 where it cannot, for which `diagnose` has the words; and 2 where `reconsider`
+    should choose its equations anew.
     """
 
     layout: Layout
@@ -36,6 +42,7 @@ class ManifoldODE:
     rates: int
     report: int
     derived: Callable[[], Derived]
+    dual_tables: tuple[Any, Any] | None = None
     project: int = 0
     reconsider: Callable[[float, Array], None] | None = None
     diagnose: Callable[[float, Array], str] | None = None
@@ -68,6 +75,7 @@ class SecondOrderDAE:
     residual: int
     report: int
     derived: Callable[[], Derived]
+    dual_tables: tuple[Any, Any] | None = None
     project: int = 0
     reconsider: Callable[[float, Array], None] | None = None
     diagnose: Callable[[float, Array], str] | None = None

@@ -15,7 +15,7 @@ PART_ROWS = 1 << 17
 def recorded(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Array]:
     """Everything that a Run holds, from the states at some times; in parts, so that little is in memory twice."""
     arrays: dict[str, Array] = {}
-    instants = 1 + PART_ROWS // (len(problem.mechanism.bodies) + len(problem.mechanism.joints))
+    instants = 1 + PART_ROWS // (len(problem.layout.bodies) + len(problem.layout.joints))
     for first in range(0, max(len(times), 1), instants):
         here = slice(first, first + instants)
         for name, values in _part(problem, times[here], states[here]).items():
@@ -36,7 +36,7 @@ def _part(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Array]
 
 def report_tables(problem: ManifoldODE, n: int) -> tuple[Array, Array, Array]:
     """Tables for n instants that `record` fills; NaN stays where a joint has no such coordinate."""
-    mechanism = problem.mechanism
+    mechanism = problem.layout.mechanism
     bodies = np.zeros((n, len(mechanism.bodies), t.BODY_REPORT_COLUMNS))
     joints = np.zeros((n, len(mechanism.joints), t.JOINT_REPORT_COLUMNS))
     spare = np.arange(6) >= mechanism.joints[:, t.COUNT, None]
@@ -47,7 +47,7 @@ def report_tables(problem: ManifoldODE, n: int) -> tuple[Array, Array, Array]:
 
 def named(problem: ManifoldODE, bodies: Array, joints: Array, totals: Array) -> dict[str, Array]:
     """Views of the tables by the names under which a Run holds them."""
-    counts = problem.mechanism.joints[:, t.COUNT]
+    counts = problem.layout.mechanism.joints[:, t.COUNT]
     return {
         "position": bodies[:, :, t.POSITION : t.POSITION + 3],
         "rotation": bodies[:, :, t.ROTATION : t.ROTATION + 9].reshape(*bodies.shape[:2], 3, 3),

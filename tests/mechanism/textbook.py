@@ -92,7 +92,7 @@ def freedoms(joint, instant):
     The last says whether a joint force acts as a force or as a torque.
     """
     kind, a, b, still = joint.kind, joint.a, joint.b, np.zeros(3)
-    if kind == "fixed":
+    if joint.coordinates == 0:
         return []
     if kind in ("spherical", "free"):
         R_a, R_b = instant.rotation[a.name], instant.rotation[b.name]

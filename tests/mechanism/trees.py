@@ -21,7 +21,7 @@ from poinsot.mechanism.energy import put_energies
 from poinsot.mechanism.kinematics import move_bodies, move_in_world, move_link, tree_workspace
 from poinsot.mechanism.loads import apply_loads
 from poinsot.mechanism.record import record
-from poinsot.scalars import WIDTH, Duals, Packs
+from poinsot.scalars import WIDTH, BorrowedType, Duals, Packs, lend
 
 KINDS = ("fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free")
 WITH_READING = ("revolute", "prismatic", "screw")
@@ -158,7 +158,7 @@ class Tree:
     def __init__(self, model):
         self.model, self.layout = model, build(model)
         self.problem = recursive.pose(self.layout, {})
-        self.mechanism, self.work = self.problem.mechanism, self.problem.work
+        self.mechanism, self.work = self.layout.mechanism, self.problem.work
         self.n = self.layout.n_velocities
         self.n_states, self.n_rates = self.problem.n_states, self.problem.n_rates
 
@@ -225,10 +225,11 @@ class Tree:
     def _other(self, view):
         """Mechanism, state, workspace and rates for another scalar type."""
         mechanism = with_laws_for(view.scalar, self.model, self.mechanism)
-        mechanism = mechanism._replace(sizes=self.mechanism.sizes.copy())
+        mechanism = mechanism._replace(sizes=self.mechanism.sizes.copy(), loops=view(*self.mechanism.loops.shape))
         state, rate = view(self.n_states, 1), view(self.n_rates, 1)
         if len(mechanism.loads):
-            signature = types.void(typeof(mechanism), float64, typeof(state), typeof(state))
+            lent = BorrowedType(view.scalar)
+            signature = types.void(typeof(lend(mechanism)), float64, lent, lent)
             mechanism.sizes[0, t.LOADS_ADDRESS] = address(apply_loads, signature)
         return SimpleNamespace(
             mechanism=mechanism, state=state, rate=rate, work=tree_workspace(mechanism, recursive.COLUMNS, view)

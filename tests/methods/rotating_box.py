@@ -14,7 +14,7 @@ from poinsot.algebra.memory import column3, get3
 from poinsot.algebra.vector import cross
 from poinsot.cases import free_body
 from poinsot.problem import Controls, Derived, SecondOrderODE
-from poinsot.scalars import Duals, duals
+from poinsot.scalars import BorrowedType, Duals, dual
 
 
 @routine
@@ -33,8 +33,9 @@ def box():
     mechanism = moments, np.zeros((0, 0))  # of the same type as in methods.ball_joints, so that methods compile once
     blocks, n_states, n_rates = manifold.block_table([(manifold.ROTATION, 3), (manifold.REAL, 3)])
 
-    def address_for(view):
-        return address(rates, types.void(typeof(mechanism), float64, view, view, view))
+    def address_for(scalar, work):
+        state = BorrowedType(scalar)
+        return address(rates, types.void(typeof(mechanism), float64, state, typeof(work), state))
 
     return SecondOrderODE(
         layout=SimpleNamespace(),
@@ -44,9 +45,9 @@ def box():
         n_rates=n_rates,
         initial=np.concatenate((np.eye(3).ravel(), free_body.ANGULAR_VELOCITY)).reshape(-1, 1),
         work=np.zeros((1, 1)),
-        rates=address_for(float64[:, ::1]),
+        rates=address_for(float64, np.zeros((1, 1))),
         report=0,
-        derived=lambda: Derived(address_for(duals), mechanism, Duals(1, 1)),
+        derived=lambda: Derived(address_for(dual, Duals(1, 1)), mechanism, Duals(1, 1)),
     )
 
 

@@ -43,7 +43,6 @@ from poinsot.mechanism.tables import (
     JOINT_FORCE,
     JOINT_LOADS,
     KIND,
-    LOADS_ADDRESS,
     MASS,
     MOMENT,
     MOTION,
@@ -81,8 +80,7 @@ def tree_dynamics(mechanism, t, state, work, rate):
 @routine
 def forward_dynamics(mechanism, t, state, work, rate):
     """Rates of all coordinates under the model's loads at time t."""
-    if mechanism.sizes[0, LOADS_ADDRESS] != 0:
-        call_loads(mechanism.sizes[0, LOADS_ADDRESS], mechanism, t, state, work)
+    call_loads(mechanism, t, state, work)
     tree_dynamics(mechanism, t, state, work, rate)
 
 
@@ -90,8 +88,7 @@ def forward_dynamics(mechanism, t, state, work, rate):
 def forward_dynamics_under(mechanism, t, state, forces, work, rate):
     """The same under further joint forces, one per velocity."""
     links = mechanism.links
-    if mechanism.sizes[0, LOADS_ADDRESS] != 0:
-        call_loads(mechanism.sizes[0, LOADS_ADDRESS], mechanism, t, state, work)
+    call_loads(mechanism, t, state, work)
     for i in range(1, links.shape[0]):
         for k in range(freedom(links, i)):
             work[i, JOINT_FORCE + k] += forces[links[i, MOTION] + k, 0]

@@ -2,7 +2,7 @@
 
 Each equation Φ'' = 0 has a multiplier λ. On the way inward its gradient E is handed on like a force, from the bodies
 that it ties to the first link that all of them hang on, and what it meets is gathered: with the joint accelerations
-eliminated it reads  S λ + E·(α, a) = T, (14). At that link, its meeting point, it is solved for λ, so that it enters
+eliminated it reads  S λ + E·(α, a) = T, (15). At that link, its meeting point, it is solved for λ, so that it enters
 the inertia there and goes no further inward: cost and memory grow with the mechanism where loops are local. Outward the
 multipliers follow, each before the links that it acts on. The way of every equation is laid down in `plan`
 (formulations/plan.py). Numbers of equations are those of docs/theory/recursive.md.
@@ -108,8 +108,7 @@ REDUNDANT = 1e-12
 @routine
 def loop_dynamics(mechanism, t, state, work, rate):
     """Rates of all coordinates under the model's loads at time t, with all loops closed."""
-    if mechanism.sizes[0, LOADS_ADDRESS] != 0:
-        call_loads(mechanism.sizes[0, LOADS_ADDRESS], mechanism, t, state, work)
+    call_loads(mechanism, t, state, work)
     mechanism, state, work, rate = borrowed(mechanism), borrow(state), borrow(work), borrow(rate)
     links, frames, plan, loops = mechanism.links, mechanism.frames, mechanism.plan, mechanism.loops
     place(mechanism, state, work)
@@ -191,7 +190,7 @@ def gather_gradients(plan, work, loops):
 
 @kernel
 def hand_gradients_on(links, frames, plan, state, work, loops, i):
-    """What the equations demand beyond link i: of its parent (15)-(17), and of each other (18)."""
+    """What the equations demand beyond link i: of its parent (16)-(18), and of each other (19)."""
     first, last = plan[plan[PASSING, 0] + i, 0], plan[plan[PASSING, 0] + i + 1, 0]
     if first == last:
         return
@@ -276,7 +275,7 @@ def couple(plan, work, loops, kind, i, first, last):
 
 @kernel
 def meet(plan, work, loops, i):
-    """Eliminate the multipliers of the equations that meet at link i (19)-(20)."""
+    """Eliminate the multipliers of the equations that meet at link i (20)-(21)."""
     for q in range(plan[plan[MEETING, 0] + 2 * i, 0], plan[plan[MEETING, 0] + 2 * i + 1, 0]):
         at = plan[plan[STEPS, 0] + q, 0]
         pair, count, diagonal = plan[at, 0], plan[at + 1, 0], plan[at + 2, 0]
@@ -348,7 +347,7 @@ MOST_ITERATIONS = 12
 
 @routine
 def close_loops(mechanism, blocks, t, state, work, rate, kept):
-    """Bring positions, then velocities, back onto the equations by the least amount in the metric of the masses (21).
+    """Bring positions, then velocities, back onto the equations by the least amount in the metric of the masses (22).
 
     `rate` and `kept` are room for velocities. The answer is KEPT, OPENED where positions cannot be closed, or
     RECONSIDER where the equations that are imposed come near to depending on each other.

@@ -23,7 +23,7 @@ from poinsot.mechanism.report import report_bodies, report_joints
 from poinsot.mechanism.tables import BODY_LOADS, LOADS_ADDRESS, Mechanism
 from poinsot.mechanism.undetermined import refuse_undetermined
 from poinsot.problem import Derived, Option, SecondOrderODE
-from poinsot.scalars import Duals, dual, duals, floats
+from poinsot.scalars import BorrowedType, Duals, dual, floats, lend
 
 OPTIONS = {
     "rate_of_return": Option(
@@ -50,11 +50,10 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
     """Pose the equations of motion in joint coordinates, with loops closed by multipliers."""
     refuse_undetermined(layout)
     closure = Closure.of(layout, chosen)
-    mechanism, table = closure.mechanism, float64[:, ::1]
     blocks, n_states, n_rates = state_blocks(layout)
-    work = tree_workspace(mechanism, COLUMNS, floats)
-    initial = closure.consistent(initial_state(layout))
-    signature = types.int64(typeof(mechanism), typeof(blocks), float64, table, table, table, table)
+    mechanism, blocks, work = lend((closure.mechanism, blocks, tree_workspace(closure.mechanism, COLUMNS, floats)))
+    initial, table, view = closure.consistent(initial_state(layout)), float64[:, ::1], BorrowedType(float64)
+    signature = types.int64(*map(typeof, (mechanism, blocks)), float64, *(view,) * 4)
     return SecondOrderODE(
         layout,
         mechanism,
@@ -63,9 +62,10 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
         n_rates,
         initial,
         work,
-        rates_address(mechanism, table),
-        address(report, types.void(typeof(mechanism), table, table, table, table)),
-        lambda: derived(layout, mechanism),
+        rates_address(closure.mechanism, view),
+        address(report, types.void(typeof(mechanism), view, view, table, table)),
+        lambda: derived(layout, closure.mechanism),
+        dual_tables=lend(dual_tables(closure.mechanism)),
         project=address(close_loops, signature) if closure.projects else 0,
         reconsider=closure.reconsider,
         diagnose=closure.diagnose,
@@ -73,21 +73,26 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
 
 
 def rates_address(mechanism: Mechanism, view: types.Type) -> int:
-    """The address of the rates for views of a type; that of the loads goes into the mechanism's table."""
-    loaded = len(mechanism.loads) > 0
+    """The address of the rates for borrowed views of a type; that of the loads goes into the mechanism's table."""
+    loaded, lent = len(mechanism.loads) > 0, typeof(lend(mechanism))
     if loaded:
-        signature = types.void(typeof(mechanism), float64, view, view)
-        mechanism.sizes[0, LOADS_ADDRESS] = address(apply_loads, signature)
-    signature = types.void(typeof(mechanism), float64, view, view, view)
+        mechanism.sizes[0, LOADS_ADDRESS] = address(apply_loads, types.void(lent, float64, view, view))
+    signature = types.void(lent, float64, view, view, view)
     if len(mechanism.plan) > 0:
         return address(loop_dynamics, signature)
     return address(forward_dynamics if loaded else tree_dynamics, signature)
 
 
-def derived(layout: Layout, mechanism: Mechanism) -> Derived:
-    """The rates for Duals; the plan is the same table, so that it changes with that of the numbers."""
-    mechanism = with_laws_for(dual, layout.model, mechanism)
+def dual_tables(mechanism: Mechanism) -> tuple[Mechanism, Duals]:
+    """Mechanism and workspace for Duals; the plan is the same table, so that it changes with that of the numbers."""
     loops = Duals(*mechanism.loops.shape)
     loops.data[:, :, 0] = mechanism.loops
     mechanism = mechanism._replace(sizes=mechanism.sizes.copy(), loops=loops)
-    return Derived(rates_address(mechanism, duals), mechanism, tree_workspace(mechanism, COLUMNS, Duals))
+    return mechanism, tree_workspace(mechanism, COLUMNS, Duals)
+
+
+def derived(layout: Layout, mechanism: Mechanism) -> Derived:
+    """The rates for Duals."""
+    mechanism, work = dual_tables(with_laws_for(dual, layout.model, mechanism))
+    call = rates_address(mechanism, BorrowedType(dual))
+    return Derived(call, *lend((mechanism, work)))

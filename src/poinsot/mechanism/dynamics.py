@@ -40,9 +40,18 @@ from poinsot.mechanism.tables import (
     SPHERICAL,
     TURN,
     VELOCITIES,
+    borrowed,
 )
+from poinsot.scalars import borrow
 
-call_loads = pointer_call(lambda *arguments: types.void(*arguments))
+_call = pointer_call(lambda *arguments: types.void(*arguments))
+
+
+@kernel
+def call_loads(mechanism, t, state, work):
+    """Apply the model's loads, if there are any; what stands at an address borrows its tables and views."""
+    if mechanism.sizes[0, LOADS_ADDRESS] != 0:
+        _call(mechanism.sizes[0, LOADS_ADDRESS], borrowed(mechanism), t, borrow(state), borrow(work))
 
 
 @kernel
@@ -117,8 +126,7 @@ def freedom(links, i):
 def inverse_dynamics(mechanism, t, state, rate, work, forces):
     """The joint forces that the accelerations in `rate` need besides the model's loads."""
     links, frames = mechanism.links, mechanism.frames
-    if mechanism.sizes[0, LOADS_ADDRESS] != 0:
-        call_loads(mechanism.sizes[0, LOADS_ADDRESS], mechanism, t, state, work)
+    call_loads(mechanism, t, state, work)
     for i in range(1, links.shape[0]):
         move_link(links, frames, state, work, i)
     accelerate_links(links, frames, mechanism.sizes[0, VELOCITIES], state, rate, work)

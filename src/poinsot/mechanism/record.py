@@ -20,8 +20,8 @@ def record(rates, report, mechanism, blocks, times, states, state, work, rate, b
             state[i, 0] = states[s, i]
         for k in range(TOTAL_COLUMNS):
             totals[s, k] = 0.0
-        _call(rates, mechanism, times[s], state, work, rate)
-        _call(report, mechanism, state, work, bodies[s], joints[s])
+        _call(rates, mechanism, times[s], borrow(state), work, borrow(rate))
+        _call(report, mechanism, borrow(state), work, bodies[s], joints[s])
         put_energies(mechanism, work, joints[s], totals, s)
         put_errors(mechanism, blocks, times[s], state, work, totals, s)
 

@@ -111,7 +111,7 @@ class Mechanism(NamedTuple):
 
 @kernel
 def borrowed(m):
-    """The same mechanism with tables that count no references (see scalars/borrowed.py)."""
+    """The same mechanism with tables that count no references (scalars/borrowed.py); it may have such already."""
     return Mechanism(
         borrow(m.sizes), borrow(m.links), borrow(m.frames), borrow(m.gravity), borrow(m.bodies), borrow(m.body_frames),
         borrow(m.joints), borrow(m.joint_frames), borrow(m.loads), borrow(m.load_values), borrow(m.functions),

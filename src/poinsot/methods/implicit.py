@@ -141,11 +141,12 @@ def _memory(problem: Any, method: collocation.Method, reach: int) -> collocation
 
 def empty_newton(problem: Any, n: int, m: int, index: int) -> Newton:
     """Room for the linearised equations of n accelerations and m constraints."""
+    mechanism, work = problem.dual_tables or (problem.mechanism, Duals(1, 1))
     return Newton(
         call=0,
         index=index,
-        mechanism=problem.mechanism,
-        work=Duals(1, 1),
+        mechanism=mechanism,
+        work=work,
         turn=Duals(problem.n_rates, 1),
         state=Duals(problem.n_states, 1),
         rate=Duals(problem.n_rates, 1),

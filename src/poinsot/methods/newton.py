@@ -17,6 +17,7 @@ from numba import types
 from poinsot._jit import WIDTH, kernel, pointer_call, routine
 from poinsot.algebra.manifold import retract
 from poinsot.methods.stepping import RUNNING, SINGULAR
+from poinsot.scalars import borrow
 
 _call = pointer_call(lambda *arguments: types.void(*arguments))
 
@@ -70,7 +71,7 @@ def differentiate_rates(newton, blocks, time, state, acceleration, multipliers):
     for first in range(0, rows, WIDTH):
         seed(newton.turn, first)
         retract(blocks, state, newton.turn, newton.state)
-        _call(newton.call, newton.mechanism, time, newton.state, newton.work, newton.rate)
+        _call(newton.call, newton.mechanism, time, borrow(newton.state), newton.work, borrow(newton.rate))
         for k in range(min(WIDTH, rows - first)):
             column = first + k - (rows - n)
             for i in range(n):

@@ -60,6 +60,7 @@ class RungeKutta:
             explicit.Method(t.a, t.c, t.errors, t.dense, t.stages, order),
             _memory(problem, len(t.a), order),
             control=Control(t.error_order, tolerance=self.caution),
+            lends=True,
             first_step=partial(first_step, order=self.order) if self.adaptive else None,
         )
 

@@ -13,6 +13,7 @@ from numba import types
 
 from poinsot._jit import kernel, pointer_call, routine
 from poinsot.algebra.manifold import coordinate_rates, normalise
+from poinsot.scalars import borrow, lend
 
 # Entries of `clock`. TRIED and TRIED_END are the length and the end of the step that has been attempted.
 TIME, NEXT_STEP, START, END, FIXED_STEP, RTOL, ATOL, ERROR, LAST_ERROR, TRIED, TRIED_END = range(11)
@@ -44,6 +45,7 @@ class System(NamedTuple):
     """What is integrated: the address of the rates (of a residual, for a DAE), and what they read and write.
 
     `project` is the address of what brings a state back onto its constraints (0: nothing does), with room for it.
+    All views are lent (scalars/borrowed.py): references would be counted in every call.
     """
 
     rates: Any
@@ -52,13 +54,14 @@ class System(NamedTuple):
     work: Any
     project: Any
     room: Any  # two columns of velocities
+    kept: Any
 
 
 def system_of(problem: Any) -> System:
     """What a method integrates of a problem."""
     call = problem.residual if hasattr(problem, "residual") else problem.rates
-    room = np.zeros((2, problem.n_rates, 1))
-    return System(call, problem.mechanism, problem.blocks, problem.work, problem.project, room)
+    room, kept = (lend(np.zeros((problem.n_rates, 1))) for _ in range(2))
+    return System(call, problem.mechanism, problem.blocks, problem.work, problem.project, room, kept)
 
 
 class Calls(NamedTuple):
@@ -214,8 +217,9 @@ def bring_back(system, time, state):
     normalise(system.blocks, state)
     if system.project == 0:
         return RUNNING
-    room = system.room
-    answer = _project(system.project, system.mechanism, system.blocks, time, state, system.work, room[0], room[1])
+    answer = _project(
+        system.project, system.mechanism, system.blocks, time, borrow(state), system.work, system.room, system.kept
+    )
     return RUNNING if answer == 0 else OPENED if answer == 1 else RECONSIDER
 
 
@@ -242,7 +246,7 @@ def call(address, system, method, memory, solver, clock, counts, h):
 @kernel
 def rates_of(system, time, state, rate):
     """The velocity in the algebra."""
-    _rates(system.rates, system.mechanism, time, state, system.work, rate)
+    _rates(system.rates, system.mechanism, time, borrow(state), system.work, borrow(rate))
 
 
 @kernel
