@@ -69,14 +69,14 @@ def final_bits(run):
         ({"formulation": None}, 'there is no formulation "None"; known: recursive'),
         ({"formulation": {}}, "there is no formulation"),
         ({"stabilize": "projektion"}, 'there is no stabilize "projektion"; did you mean "projection"?'),
-        ({"stabilize": False}, 'there is no stabilize "False"; known: projection, none'),
+        ({"stabilize": False}, 'there is no stabilize "False"; known: projection, rotation-vector, baumgarte, none'),
         ({"output_step": 0.0}, "output_step 0 is not positive"),
         ({"output_step": "1"}, "output_step '1' is not a number"),
         ({"output_step": 1e-9}, "output_step 1e-09 makes 1e+09 outputs until 1 s; give a longer one"),
         ({"t_end": 1e300, "output_step": 1e-300}, "outputs until 1e+300 s"),
         ({"progress": "yes"}, "progress 'yes' is neither True, False nor a function of the time"),
         ({"progress": None}, "progress None is neither"),
-        ({"stepsize": 0.1}, 'there is no option "stepsize"; formulation "recursive" and method "dop853" have group'),
+        ({"stepsize": 0.1}, 'there is no option "stepsize"; formulation "recursive" and method "dop853" have rate_of_return'),
     ],
 )  # fmt: skip
 def test_mistakes_get_a_sentence(arguments, sentence):

@@ -23,6 +23,7 @@ from poinsot.outputs import Outputs
 from poinsot.problem import Array, ManifoldODE, Solution, Watch
 from poinsot.recording import named, recorded, report_tables
 from poinsot.run import Happening
+from poinsot.scalars import BorrowedType
 
 # Where in the tables an output begins. Components follow each other.
 PLACES = {
@@ -55,7 +56,7 @@ def watch(problem: ManifoldODE, events: tuple[WatchedEvent, ...]) -> Watch | Non
     tables = report_tables(problem, 1)
     watching = _tables(problem, events)._replace(bodies=tables[0], joints=tables[1], totals=tables[2])
     system = system_of(problem)
-    signature = int64(typeof(system), typeof(watching), float64, float64[:, ::1], int64)
+    signature = int64(typeof(system), typeof(watching), float64, BorrowedType(float64), int64)
     watching = watching._replace(address=address(w.happens, signature))
     at_once = {name: values[0] for name, values in named(problem, *tables).items()}
     outputs = Outputs(list(problem.layout.bodies), list(problem.layout.joints), at_once)

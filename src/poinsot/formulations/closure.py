@@ -20,13 +20,17 @@ from poinsot.algebra.manifold import retract
 from poinsot.errors import PoinsotError
 from poinsot.formulations.elimination import COLUMNS
 from poinsot.formulations.loops import (
+    CHOSEN,
     CLOSED,
+    INVERSE,
     LEAST_PIVOT,
     LOOP_COLUMNS,
     ONCE,
     REDUNDANT,
     RETURN,
     SCALE,
+    USUAL,
+    close_loops,
     closing_jacobian,
 )
 from poinsot.formulations.plan import lay_out
@@ -175,12 +179,12 @@ class Closure:
 
     def choose(self, time: float, state: Array) -> None:
         """Impose the rows that are independent at a state, or near it where it is singular."""
-        best = self.independent(time, state)
+        best = *self.independent(time, state)[:2], state
         for other in self.near(time, state):
             found = self.independent(time, other)
             if len(found[0]) > len(best[0]):
-                best = found
-        picked, scales, _ = best
+                best = *found[:2], other
+        picked, scales, usual = best
         self.chosen = tuple(sorted(self.rows[n] for n in picked))
         table, _ = lay_out(self.layout.mechanism, self.chosen, len(self.layout.equations))
         plan, loops = self.mechanism.plan, self.mechanism.loops
@@ -189,6 +193,18 @@ class Closure:
         settings = loops[-1]
         settings[CLOSED], settings[ONCE] = CLOSED_TO * self.size, float(self.once)
         settings[LEAST_PIVOT] = 0.0
+        self._know_usual_pivots(time, usual)
+        self._know_usual_pivots(time, state)
+
+    def _know_usual_pivots(self, time: float, state: Array) -> None:
+        """Keep the largest pivot of each imposed equation, and see whether a singular position is near."""
+        loops, state = self.mechanism.loops, state.copy()
+        room = np.zeros((2, 2 * self.layout.n_velocities, 1))
+        close_loops(self.mechanism, self.blocks, time, state, self.work, *room)
+        listed = self.mechanism.plan[self.mechanism.plan[CHOSEN, 0] :, 0][: len(self.chosen)]
+        inverse = loops[: len(listed), INVERSE]
+        pivots = np.divide(1.0, inverse, out=np.zeros(len(listed)), where=inverse > 0.0)
+        loops[listed, USUAL] = np.maximum(loops[listed, USUAL], pivots)
 
     def reconsider(self, time: float, state: Array) -> None:
         """Choose anew at a state."""

@@ -11,7 +11,8 @@ multipliers follow, each before the links that it acts on. The way of every equa
 import math
 
 from poinsot._jit import kernel, routine
-from poinsot.algebra.manifold import larger, retract
+from poinsot.algebra import quaternion
+from poinsot.algebra.manifold import larger
 from poinsot.algebra.matrix import (
     full_add,
     full_scale,
@@ -27,7 +28,7 @@ from poinsot.algebra.matrix import (
     transposed_product_symmetric,
     transposed_times,
 )
-from poinsot.algebra.memory import add3, get3, get6, get9, put3, put6, put9
+from poinsot.algebra.memory import add3, column3, column4, get3, get6, get9, put3, put6, put9, put_column4
 from poinsot.algebra.vector import add, cross, dot, negate, scale, sub
 from poinsot.formulations.elimination import (
     BIAS_FORCE,
@@ -56,10 +57,12 @@ from poinsot.mechanism.kinematics import (
     move_link,
 )
 from poinsot.mechanism.loads import clear_loads, push
+from poinsot.mechanism.report import report_readings
 from poinsot.mechanism.tables import (
     BODY_A,
     BODY_B,
     BODY_LOADS,
+    CLOSES,
     EQUATION_JOINT,
     EQUATION_TERMS,
     FIRST_TERM,
@@ -76,6 +79,7 @@ from poinsot.mechanism.tables import (
     RATE,
     REACTION_FORCE,
     REACTION_TORQUE,
+    READING,
     REVOLUTE,
     SLIDE,
     SPHERICAL,
@@ -88,16 +92,18 @@ from poinsot.mechanism.tables import COUNT as COUNT_OF_JOINT
 from poinsot.scalars import borrow, select
 
 # The head of `plan`: how many equations are imposed, and where each part begins (formulations/plan.py).
-COUNT, CHOSEN, ENDS, END_COUNT, PASSING, COUPLED, MEETING, STEPS, PAIRS, ENTRIES, USED = range(11)
-HEAD = 11
+COUNT, CHOSEN, ENDS, END_COUNT, PASSING, COUPLED, MEETING, STEPS, PAIRS, ENTRIES, USED, KEPT_STATE = range(12)
+HEAD = 12
 # Columns of `loops`, rows of equations. Behind what `put_equations` writes stand the elimination of the equation at
 # that place of the plan, and what belongs to the equation of that row of the mechanism's table.
-DEMAND, INVERSE, LAMBDA, SCALE, RETURN = 21, 22, 23, 24, 25  # RETURN: Baumgarte's rate (1/s), 0 without
+DEMAND, INVERSE, LAMBDA, SCALE, RETURN, USUAL = range(21, 27)
+# RETURN: Baumgarte's rate (1/s), 0 without. USUAL: the pivot away from singular positions.
 # Columns of `loops`, rows of pairs of a link and an equation: E, and what it moves (of a free or spherical link).
 E_MOMENT, E_FORCE, MOVED_ALPHA, MOVED_A = 0, 3, 6, 9
 # Columns of the last row of `loops`: the largest |Φ| that counts as closed; the least pivot, over what it would be
 # between free bodies, below which another choice of equations may be better; whether positions are corrected only once.
-CLOSED, LEAST_PIVOT, ONCE = range(3)
+# Where a singular position is near, rates are those of the nearest closed state.
+CLOSED, LEAST_PIVOT, ONCE, NEAR_SINGULAR = range(4)
 # Entries of S stand 32 to a row.
 LOOP_COLUMNS, SHIFT, MASK = 32, 5, 31
 # A pivot below this part of what the equation would have between free bodies is rounding: the equation is redundant,
@@ -108,8 +114,19 @@ REDUNDANT = 1e-12
 @routine
 def loop_dynamics(mechanism, t, state, work, rate):
     """Rates of all coordinates under the model's loads at time t, with all loops closed."""
-    call_loads(mechanism, t, state, work)
     mechanism, state, work, rate = borrowed(mechanism), borrow(state), borrow(work), borrow(rate)
+    if mechanism.loops[mechanism.loops.shape[0] - 1, NEAR_SINGULAR] != 0.0:
+        settle(mechanism, t, state, work, rate)
+        accelerate_loops(mechanism, t, state, work, rate)
+        recall(mechanism.plan, mechanism.loops, state, 0)
+    else:
+        accelerate_loops(mechanism, t, state, work, rate)
+
+
+@kernel
+def accelerate_loops(mechanism, t, state, work, rate):
+    """Rates of all coordinates in a state."""
+    call_loads(mechanism, t, state, work)
     links, frames, plan, loops = mechanism.links, mechanism.frames, mechanism.plan, mechanism.loops
     place(mechanism, state, work)
     put_equations(mechanism, t, state, work, plan, plan[CHOSEN, 0], plan[COUNT, 0], loops)
@@ -341,6 +358,9 @@ def push_link(links, plan, work, loops, i):
 
 # What `close_loops` answers.
 KEPT, OPENED, RECONSIDER = range(3)
+# A singular position is near where a pivot is below this part of the usual; so many steps of Newton's iteration settle
+# the stages there.
+NEARNESS, SETTLING = 0.01, 3
 # Newton's iteration for positions squares what is missing; more than this it never needs.
 MOST_ITERATIONS = 12
 
@@ -353,7 +373,8 @@ def close_loops(mechanism, blocks, t, state, work, rate, kept):
     RECONSIDER where the equations that are imposed come near to depending on each other.
     """
     mechanism, state, work, rate = borrowed(mechanism), borrow(state), borrow(work), borrow(rate)
-    n, loops, plan = mechanism.sizes[0, VELOCITIES], mechanism.loops, mechanism.plan
+    n, links = mechanism.sizes[0, VELOCITIES], mechanism.links
+    loops, plan = mechanism.loops, mechanism.plan
     first, settings = state.shape[0] - n, loops.shape[0] - 1
     once = loops[settings, ONCE] != 0.0
     for i in range(n):
@@ -365,19 +386,22 @@ def close_loops(mechanism, blocks, t, state, work, rate, kept):
             break
         missed = left
         respond(mechanism, state, work, rate, first)
-        for i in range(n):
-            rate[i, 0], rate[n + i, 0] = rate[n + i, 0], 0.0
-        retract(blocks, state, rate, state)
+        move_joints(links, state, rate, n)
         for i in range(n):
             state[first + i, 0] = kept[i, 0]
-    for _ in range(1 if once else 2):
-        put_demands(mechanism, t, state, work, RATE_OF_VALUE)
-        respond(mechanism, state, work, rate, first)
-        for i in range(n):
-            kept[i, 0] += rate[n + i, 0]
-            state[first + i, 0] = kept[i, 0]
+    demand(mechanism, t, state, work, RATE_OF_VALUE)
+    respond(mechanism, state, work, rate, first)
+    for i in range(n):
+        state[first + i, 0] = kept[i, 0] + rate[n + i, 0]
     if not (once or left <= loops[settings, CLOSED]):
         return OPENED
+    loops[settings, NEAR_SINGULAR] = 0.0
+    for q in range(plan[COUNT, 0]):
+        if (
+            not loops[q, INVERSE] * loops[plan[plan[CHOSEN, 0] + q, 0], USUAL] * NEARNESS < 1.0
+            or loops[q, INVERSE] == 0.0
+        ):
+            loops[settings, NEAR_SINGULAR] = 1.0
     for q in range(plan[COUNT, 0]):
         free = loops[plan[plan[CHOSEN, 0] + q, 0], SCALE]
         if not loops[q, INVERSE] * free * loops[settings, LEAST_PIVOT] < 1.0:
@@ -386,13 +410,66 @@ def close_loops(mechanism, blocks, t, state, work, rate, kept):
 
 
 @kernel
-def put_demands(mechanism, t, state, work, column):
-    """Ask each equation for the negative of its Φ or Φ'; the largest size is returned."""
-    plan, loops, largest = mechanism.plan, mechanism.loops, 0.0
+def settle(mechanism, t, state, work, rate):
+    """Exchange the state for the nearest closed one; `recall` brings it back.
+
+    In a singular position the gradient of an equation vanishes with what it demands, and accelerations are the limit of
+    their quotient: only on the constraints have they one. Stages of a step are a little off them.
+    """
+    plan, loops, n = mechanism.plan, mechanism.loops, mechanism.sizes[0, VELOCITIES]
+    first = state.shape[0] - n
+    for k in range(state.shape[0]):
+        loops[plan[KEPT_STATE, 0] + (k >> SHIFT), k & MASK] = state[k, 0]
+    for _ in range(SETTLING):
+        demand(mechanism, t, state, work, VALUE)
+        respond(mechanism, state, work, rate, first)
+        move_joints(mechanism.links, state, rate, n)
+    recall(plan, loops, state, first)
+    demand(mechanism, t, state, work, RATE_OF_VALUE)
+    respond(mechanism, state, work, rate, first)
+    recall(plan, loops, state, first)
+    for i in range(n):
+        state[first + i, 0] += rate[n + i, 0]
+
+
+@kernel
+def recall(plan, loops, state, first):
+    """The kept state from row `first` on."""
+    for k in range(first, state.shape[0]):
+        state[k, 0] = loops[plan[KEPT_STATE, 0] + (k >> SHIFT), k & MASK]
+
+
+@kernel
+def move_joints(links, state, rate, n):
+    """Move the coordinates by the response in `rate`."""
+    for i in range(1, links.shape[0]):
+        kind, q, x = links[i, KIND], links[i, READING], n + links[i, MOTION]
+        if kind == REVOLUTE or kind == ONE_AXIS:
+            state[q, 0] += rate[x, 0]
+        elif kind == SPHERICAL or kind == FREE:
+            turn = quaternion.exp(column3(rate, x, 0))
+            put_column4(state, q, 0, quaternion.product(column4(state, q, 0), turn))
+            if kind == FREE:
+                for k in range(3):
+                    state[q + 4 + k, 0] += rate[x + 3 + k, 0]
+
+
+@kernel
+def demand(mechanism, t, state, work, column):
+    """Ask each equation for the negative of its Φ or Φ'."""
+    plan, loops = mechanism.plan, mechanism.loops
     place(mechanism, state, work)
     put_equations(mechanism, t, state, work, plan, plan[CHOSEN, 0], plan[COUNT, 0], loops)
     for q in range(plan[COUNT, 0]):
         loops[q, DEMAND] = -loops[q, column]
+
+
+@kernel
+def put_demands(mechanism, t, state, work, column):
+    """The same; the largest of them is returned."""
+    plan, loops, largest = mechanism.plan, mechanism.loops, 0.0
+    demand(mechanism, t, state, work, column)
+    for q in range(plan[COUNT, 0]):
         largest = larger(largest, loops[q, column])
     return largest
 
@@ -464,9 +541,14 @@ def push_multipliers(mechanism, work):
 
 
 @kernel
-def report_closing_joints(mechanism, joints):
-    """Reactions of joints that close loops: their multipliers, on b at its point. A drive's own is its force."""
+def report_closing_joints(mechanism, work, joints):
+    """Readings and reactions of joints that close loops; reactions are their multipliers, on b at its point."""
     plan, loops, equations = mechanism.plan, mechanism.loops, mechanism.equations
+    for j in range(mechanism.joints.shape[0]):
+        if mechanism.joints[j, CLOSES]:
+            report_readings(mechanism, work, joints, j)
+            put3(joints, j, REACTION_FORCE, (0.0, 0.0, 0.0))
+            put3(joints, j, REACTION_TORQUE, (0.0, 0.0, 0.0))
     for q in range(plan[COUNT, 0]):
         e, x = plan[plan[CHOSEN, 0] + q, 0], loops[q, LAMBDA]
         if equations[e, FUNCTION_OF_TIME] < 0:

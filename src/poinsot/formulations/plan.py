@@ -22,6 +22,7 @@ from poinsot.formulations.loops import (
     ENDS,
     ENTRIES,
     HEAD,
+    KEPT_STATE,
     MEETING,
     PAIRS,
     PASSING,
@@ -110,8 +111,9 @@ def lay_out(mechanism: t.Mechanism, rows: Sequence[int], equations: int) -> tupl
         targets = [(entry[group[k], group[n]],) for n in range(len(group)) for k in range(n + 1)]
         steps.append([(pair[i, q], len(group), entry[q, q]), *others, *targets])
     table[STEPS] = _with_starts(table, steps)
-    table[USED] = table[ENTRIES] + (len(entry) >> SHIFT) + 1
-    return table, table[USED] + 1  # the last row holds settings
+    table[USED] = table[KEPT_STATE] = table[ENTRIES] + (len(entry) >> SHIFT) + 1
+    coordinates = int(mechanism.links[:, t.RATE].max()) + 6  # at most so many rows of the state
+    return table, table[USED] + (coordinates >> SHIFT) + 2  # the last row holds settings
 
 
 def _with_starts(table: list[int], groups: Sequence[Sequence[tuple[int, ...]]]) -> int:

@@ -13,7 +13,7 @@ from poinsot._jit import address, routine
 from poinsot.formulations.closure import Closure
 from poinsot.formulations.elimination import COLUMNS, forward_dynamics, tree_dynamics
 from poinsot.formulations.loops import close_loops, loop_dynamics, push_multipliers, report_closing_joints
-from poinsot.mechanism.build import Layout
+from poinsot.mechanism.build import Layout, with_drives_for
 from poinsot.mechanism.build_loads import with_laws_for
 from poinsot.mechanism.dynamics import gather_wrenches
 from poinsot.mechanism.initial import initial_state, state_blocks
@@ -37,13 +37,19 @@ def report(mechanism, state, work, bodies, joints):
     """All that a Run records of bodies and joints at one instant, after `forward_dynamics`."""
     move_in_world(mechanism, state, work)
     move_bodies(mechanism, work)
-    if mechanism.plan.shape[0] > 0:
-        push_multipliers(mechanism, work)
-    gather_wrenches(mechanism, work, mechanism.sizes[0, BODY_LOADS] > 0 or mechanism.plan.shape[0] > 0)
+    gather_wrenches(mechanism, work, mechanism.sizes[0, BODY_LOADS] > 0)
     report_bodies(mechanism, work, bodies)
     report_joints(mechanism, state, work, joints)
-    if mechanism.plan.shape[0] > 0:
-        report_closing_joints(mechanism, joints)
+
+
+@routine
+def report_loops(mechanism, state, work, bodies, joints):
+    """The same after `loop_dynamics`: what closes the loops acts on the bodies like loads."""
+    push_multipliers(mechanism, work)
+    gather_wrenches(mechanism, work, True)
+    report_bodies(mechanism, work, bodies)
+    report_joints(mechanism, state, work, joints)
+    report_closing_joints(mechanism, work, joints)
 
 
 def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
@@ -63,7 +69,7 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
         initial,
         work,
         rates_address(closure.mechanism, view),
-        address(report, types.void(typeof(mechanism), view, view, table, table)),
+        address(report_loops if closure.rows else report, types.void(typeof(mechanism), view, view, table, table)),
         lambda: derived(layout, closure.mechanism),
         dual_tables=lend(dual_tables(closure.mechanism)),
         project=address(close_loops, signature) if closure.projects else 0,
@@ -77,6 +83,7 @@ def rates_address(mechanism: Mechanism, view: types.Type) -> int:
     loaded, lent = len(mechanism.loads) > 0, typeof(lend(mechanism))
     if loaded:
         mechanism.sizes[0, LOADS_ADDRESS] = address(apply_loads, types.void(lent, float64, view, view))
+    with_drives_for(view.scalar, mechanism)
     signature = types.void(lent, float64, view, view, view)
     if len(mechanism.plan) > 0:
         return address(loop_dynamics, signature)

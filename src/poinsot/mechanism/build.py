@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numba import float64, typeof
 from numpy.typing import NDArray
 
+from poinsot._jit import address
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.build_loads import load_tables
-from poinsot.mechanism.constraints import EQUATION_OUTPUTS
+from poinsot.mechanism.constraints import EQUATION_OUTPUTS, drive_signature, subtract_drive
 from poinsot.mechanism.equations import Equation, equations_of
 from poinsot.mechanism.topology import Branch, Topology, span
 from poinsot.model.body import Body
 from poinsot.model.joint import ONE_COORDINATE, plane_axes
 from poinsot.model.model import Model
+from poinsot.scalars import lend
 
 Array = NDArray[np.float64]
 
@@ -94,16 +98,23 @@ def build(model: Model) -> Layout:
     words, equations, terms = equations_of(model, drive_functions)
     on_bodies = int(np.count_nonzero(loads[0][:, t.LOAD_KIND] >= t.FORCE))
     mechanism = t.Mechanism(
-        np.array([[on_bodies, len(loads[0]) - on_bodies, 0, n_velocities]]),
+        np.array([[on_bodies, len(loads[0]) - on_bodies, 0, n_velocities, 0]]),
         link_table, np.array(frames), model.gravity.reshape(1, 3).copy(),
         np.array([[row[name]] for name in model.bodies]), _body_frames(model, row, turned, origin),
         joints, joint_frames, *loads, equations, terms, np.zeros((0, 1), np.int64),
         np.zeros((len(equations), EQUATION_OUTPUTS)),
     )  # fmt: skip
+    with_drives_for(float64, mechanism)
     start = np.array(list(turned.values())), np.array(list(origin.values()))
     return Layout(
         model, topology, mechanism, tuple(words), row, links_of, tuple(names), *start, n_positions, n_velocities
     )
+
+
+def with_drives_for(scalar: Any, mechanism: t.Mechanism) -> None:
+    """Put the address of what subtracts the functions of drives into the mechanism, where there are any."""
+    if (mechanism.equations[:, t.FUNCTION_OF_TIME] >= 0).any():
+        mechanism.sizes[0, t.DRIVES_ADDRESS] = address(subtract_drive, drive_signature(scalar, typeof(lend(mechanism))))
 
 
 def primitives(branch: Branch) -> list[Primitive]:

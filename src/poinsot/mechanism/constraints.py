@@ -12,7 +12,9 @@ them; equation numbers are those of that page.
 
 import math
 
-from poinsot._jit import kernel
+from numba import types
+
+from poinsot._jit import kernel, pointer_call, routine
 from poinsot.algebra.matrix import product, times
 from poinsot.algebra.memory import get3, get9, put3
 from poinsot.algebra.vector import add, cross, dot, scale, sub
@@ -23,6 +25,7 @@ from poinsot.mechanism.tables import (
     AXIS_B,
     BODY_A,
     BODY_B,
+    DRIVES_ADDRESS,
     EQUATION_JOINT,
     EQUATION_TERMS,
     FIRST_TERM,
@@ -41,7 +44,7 @@ from poinsot.mechanism.tables import (
     TERM_KIND,
     VELOCITY,
 )
-from poinsot.scalars import atan2, floor
+from poinsot.scalars import BorrowedType, atan2, floor
 
 # Kinds of terms: b's point along an axis of a; an axis of b against one of a; the distance of two points; the angle by
 # which b has turned about a's third axis.
@@ -52,6 +55,15 @@ VALUE, RATE_OF_VALUE, XI = 18, 19, 20
 EQUATION_OUTPUTS = 21
 
 TURN = 2.0 * math.pi
+
+
+def drive_signature(scalar, mechanism):
+    """The signature of `subtract_drive` for a mechanism of this type, with this scalar."""
+    view = BorrowedType(scalar)
+    return types.void(mechanism, types.float64, view, types.int64, types.int64, view)
+
+
+_subtract_drive = pointer_call(lambda m, t, work, *rest: drive_signature(work.scalar, m))
 
 
 @kernel
@@ -141,12 +153,15 @@ def put_equations(mechanism, t, state, work, chosen, first, count, out):
             put3(out, q, GRADIENT * n + 3, scale(f, torque))
             put3(out, q, GRADIENT * n + 6, motion[2])
         if equations[e, FUNCTION_OF_TIME] >= 0:
-            subtract_drive(mechanism, t, work, e, q, out)
+            _subtract_drive(mechanism.sizes[0, DRIVES_ADDRESS], mechanism, t, work, e, q, out)
 
 
-@kernel
+@routine
 def subtract_drive(mechanism, t, work, e, q, out):
-    """What is prescribed: a reading, and the function that it follows with its two derivatives."""
+    """What is prescribed: a reading, and the function that it follows with its two derivatives.
+
+    It is called by its address, so that only models with drives compile it.
+    """
     function, zero = mechanism.equations[e, FUNCTION_OF_TIME], 0.0 * out[q, VALUE]
     j = mechanism.terms[mechanism.equations[e, FIRST_TERM], TERM_JOINT]
     start = mechanism.joint_frames[j, START_READING]

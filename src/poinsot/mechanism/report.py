@@ -82,17 +82,12 @@ def report_joints(mechanism, state, work, joints):
         kind = mechanism.joints[j, JOINT_KIND]
         if kind == SPHERICAL_JOINT or kind == FREE_JOINT:
             report_relative_motion(mechanism, work, joints, j)
-        elif mechanism.joints[j, CLOSES]:
-            report_readings(mechanism, work, joints, j)
-        else:
+        elif not mechanism.joints[j, CLOSES]:
             for k in range(mechanism.joints[j, COUNT]):
                 i = mechanism.joints[j, FIRST_LINK + k]
                 joints[j, JOINT_POSITION + k] = state[mechanism.links[i, READING], 0]
                 joints[j, JOINT_VELOCITY + k] = state[mechanism.links[i, RATE], 0]
-        if mechanism.joints[j, CLOSES]:
-            put3(joints, j, REACTION_FORCE, (0.0, 0.0, 0.0))
-            put3(joints, j, REACTION_TORQUE, (0.0, 0.0, 0.0))
-        else:
+        if not mechanism.joints[j, CLOSES]:
             report_reaction(mechanism, work, joints, j)
 
 

@@ -83,9 +83,9 @@ TOTAL_COLUMNS = 12
 
 
 # Columns of `sizes`: how many loads act on bodies (they stand first) and on joints, the address of what applies them
-# (0 without loads), rows of velocities.
-BODY_LOADS, JOINT_LOADS, LOADS_ADDRESS, VELOCITIES = range(4)
-SIZES = 4
+# (0 without loads), rows of velocities, the address of what subtracts the functions of drives (0 without drives).
+BODY_LOADS, JOINT_LOADS, LOADS_ADDRESS, VELOCITIES, DRIVES_ADDRESS = range(5)
+SIZES = 5
 
 
 class Mechanism(NamedTuple):

@@ -100,12 +100,14 @@ def advance(calls, system, method, memory, solver, output, watching, clock, coun
                 return status
             rejected = status != RUNNING or clock[ERROR] > 1.0
             jumped = rejected and status == RUNNING and counts[WATCHED] == 2
-            if rejected and not (jumped and _happens(watching.address, system, watching, end, memory.new, 1) != 0):
+            if rejected and not (
+                jumped and _happens(watching.address, system, watching, end, borrow(memory.new), 1) != 0
+            ):
                 reject(clock, counts, h, status)
                 continue
             clock[TRIED], clock[TRIED_END] = h, end
             if jumped or (
-                counts[WATCHED] != 0 and _happens(watching.address, system, watching, end, memory.new, 0) != 0
+                counts[WATCHED] != 0 and _happens(watching.address, system, watching, end, borrow(memory.new), 0) != 0
             ):
                 counts[PENDING] = 1
                 return WATCH
