@@ -63,6 +63,7 @@ from poinsot.mechanism.tables import (
     BODY_B,
     BODY_LOADS,
     CLOSES,
+    DRIVE_FORCE,
     EQUATION_JOINT,
     EQUATION_TERMS,
     FIRST_TERM,
@@ -542,17 +543,20 @@ def push_multipliers(mechanism, work):
 
 @kernel
 def report_closing_joints(mechanism, work, joints):
-    """Readings and reactions of joints that close loops; reactions are their multipliers, on b at its point."""
+    """Readings and reactions (on b at its point) of joints that close loops, from multipliers; forces of drives."""
     plan, loops, equations = mechanism.plan, mechanism.loops, mechanism.equations
     for j in range(mechanism.joints.shape[0]):
+        joints[j, DRIVE_FORCE] = 0.0
         if mechanism.joints[j, CLOSES]:
             report_readings(mechanism, work, joints, j)
             put3(joints, j, REACTION_FORCE, (0.0, 0.0, 0.0))
             put3(joints, j, REACTION_TORQUE, (0.0, 0.0, 0.0))
     for q in range(plan[COUNT, 0]):
         e, x = plan[plan[CHOSEN, 0] + q, 0], loops[q, LAMBDA]
-        if equations[e, FUNCTION_OF_TIME] < 0:
-            j = equations[e, EQUATION_JOINT]
+        j = equations[e, EQUATION_JOINT]
+        if equations[e, FUNCTION_OF_TIME] >= 0:
+            joints[j, DRIVE_FORCE] = x
+        else:
             count = equations[e, EQUATION_TERMS] if mechanism.joints[j, COUNT_OF_JOINT] > 0 else 1  # a screw, a gear
             for n in range(count):
                 add3(joints, j, REACTION_FORCE, scale(x, get3(loops, q, GRADIENT * n)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,18 @@ class Layout:
     def joints(self) -> list[str]:
         """The joints' names, in the user's order."""
         return list(self.model.joints)
+
+    @cached_property
+    def size(self) -> float:
+        """A length by which others are measured: the extent of the joints' points and centres of mass at t = 0.
+
+        Where these coincide, it is the largest radius of gyration, and one metre for a point.
+        """
+        bodies, joints = self.model.bodies.values(), self.model.joints.values()
+        points = np.array([body.position for body in bodies] + [joint.at for joint in joints])
+        extent = float(np.ptp(points, axis=0).max())
+        gyration = max(np.trace(body.inertia.matrix) / (2.0 * body.inertia.mass) for body in bodies) ** 0.5
+        return max(extent, float(gyration)) or 1.0
 
 
 def build(model: Model) -> Layout:
@@ -199,6 +212,12 @@ def _put_inertia(frame: Array, body: Body, W: Array, origin: Array) -> None:
 def symmetric(S: Array) -> Array:
     """The six numbers by which kernels know a symmetric matrix."""
     return np.array([S[0, 0], S[1, 1], S[2, 2], S[0, 1], S[0, 2], S[1, 2]])
+
+
+def full(six: Array) -> Array:
+    """The symmetric matrix of six numbers."""
+    xx, yy, zz, xy, xz, yz = six
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def _body_frames(model: Model, row: dict[str, int], turned: dict[int, Array], origin: dict[int, Array]) -> Array:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from poinsot.model import checks, loads
 from poinsot.model import joint as joints
@@ -21,6 +22,9 @@ from poinsot.model.joint import Drive, Joint
 from poinsot.model.loads import Damper, Force, Load, Motor, Spring, Torque, TorsionSpring, UserLoad
 from poinsot.model.register import Register
 from poinsot.model.user_load import UserLaw
+
+if TYPE_CHECKING:
+    from poinsot.analysis.redundancy import Report
 
 AnyLoad = TypeVar("AnyLoad", bound=Load)
 
@@ -106,6 +110,14 @@ class Model:
         )
         copy.settings.update(self.settings)
         return copy
+
+    def check(self) -> Report:
+        """Count degrees of freedom and redundant equations, and say what is open or not unique.
+
+        Nothing is simulated, and the model may be added to afterwards.
+        """
+        # A model knows nothing that compiles, and what is found out about it stands in a room above.
+        return import_module("poinsot.analysis.redundancy").check(self)
 
     # Bodies
 
