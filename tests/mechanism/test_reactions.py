@@ -240,7 +240,7 @@ def test_nothing_is_flagged_and_no_drive_listed_without_loops():
 @pytest.mark.parametrize("joint", ["A", "B", "D"])
 def test_drives_and_loads_do_the_work_that_energy_shows(joint):
     model = four_bar()
-    model.drive("pull", joint, position="0.1*sin(5*t)")
+    model.drive("pull", joint, position="0.1*sin(3*t)")
     model.damper("oil", "B", damping=0.3)
     run = ps.simulate(model, 0.8, rtol=1e-11, output_step=0.001)
     loss = -0.3 * run.data["joint_velocity"].sel(joint="B").values ** 2
