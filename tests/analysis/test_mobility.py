@@ -25,7 +25,7 @@ def joined(*joints, inertia=BOX, ground="0"):
             points.setdefault(name, []).append(np.append(at, 0.0) if len(at) == 2 else np.array(at, float))
     for name in points:
         if name != ground:
-            model.body(name, inertia, np.mean(points[name], axis=0) + (0.01, 0.02, 0.03))
+            model.body(name, inertia, np.mean(points[name], axis=0) + np.array((0.01, 0.02, 0.03)))
     for n, (kind, a, b, at, *rest) in enumerate(joints):
         axis = {"axis": rest[0]} if rest and rest[0] is not None else {}
         ends = [model.ground if name == ground else name for name in (a, b)]

@@ -247,7 +247,7 @@ def test_drives_and_loads_do_the_work_that_energy_shows(joint):
     power = run.arrays["drive_power"][:, 0] + loss
     energy = run.arrays["energy"]
     work = np.array([simpson(power[: s + 1], x=run.time[: s + 1]) for s in range(100, 801, 100)])
-    np.testing.assert_allclose(work, energy[100::100] - energy[0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(work, energy[100::100] - energy[0], rtol=0, atol=1e-8)
     reaction = run.data["reaction_torque"].sel(joint=joint).values @ SLANTED[:, 2]
     assert (
         np.abs(reaction).max() <= 1e-9 * np.abs(run.arrays["drive_force"]).max()
