@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from poinsot.analysis.assembly import Drawing, assemble
 from poinsot.formulations.closure import OPEN, RANK_TOLERANCE, Array, Closure
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.build import build
@@ -50,7 +51,8 @@ class Report:
     `mobility` counts the degrees of freedom that the joints leave, those of parts that float (`floating` names their
     heaviest bodies) included; `driven` says how many of them drives prescribe. `redundant` lists the equations that say
     nothing new, out of `equations`. `residuals` are those at t = 0, velocities as completed; `closed` says whether
-    positions are, and `closable` whether Newton's iteration closes them, so that ranks are those of a closed position.
+    positions are, and `closable` whether the joints can be closed from there, so that ranks are those of a closed
+    position; a mechanism that is drawn open is assembled for that.
     `singular` says that rank is less at t = 0 than near it; what is said of ranks and reactions holds near it, then.
     Singular values of the scaled rows below `rank_tolerance` are zero.
     """
@@ -139,6 +141,8 @@ class Report:
 
 def check(model: Model) -> Report:
     """Count degrees of freedom and redundant equations of a model, and say what is open or not unique."""
+    if any(joint.drawn_apart for joint in model.joints.values()):
+        return _check_assembled(model)
     layout = build(model)
     closure, start = Closure.of(layout, {}), initial_state(layout)
     gap, _, _ = closure.equations_at(0.0, start)
@@ -170,6 +174,17 @@ def check(model: Model) -> Report:
         singular=rank < len(picked),
         rank_tolerance=RANK_TOLERANCE,
     )
+
+
+def _check_assembled(model: Model) -> Report:
+    """The report of the assembled mechanism, with the residuals of the drawn one."""
+    drawing = Drawing(model)
+    missed, _ = drawing.at(*drawing.start)
+    report = check(assemble(model))
+    open_ = {name: value for name, (value, *_) in drawing.residuals(missed).items()}
+    residuals = {name: each._replace(position=open_.get(name, 0.0)) for name, each in report.residuals.items()}
+    closed = max(open_.values(), default=0.0) <= OPEN * drawing.size
+    return replace(report, residuals=residuals, closed=closed)
 
 
 def _residuals(closure: Closure, state: Array) -> dict[str, Residual]:

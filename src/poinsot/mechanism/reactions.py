@@ -233,6 +233,13 @@ def largest(numbers):
     return found
 
 
+@routine
+def put_all_equations(mechanism, link_poses, state, out):
+    """All equations of a mechanism, with their gradients, where its bodies' links carry them."""
+    mechanism, state, link_poses = borrowed(mechanism), borrow(state), borrow(link_poses)
+    put_equations(mechanism, 0.0, state, link_poses, mechanism.equations, 0, mechanism.equations.shape[0], borrow(out))
+
+
 @kernel
 def put_poses(mechanism, bodies, link_poses):
     """Where each body's link carries it, from what is recorded of the bodies."""
