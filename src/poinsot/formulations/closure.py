@@ -224,7 +224,8 @@ class Closure:
     def generic(self, time: float, state: Array) -> tuple[list[int], Array, Array]:
         """The rows that are independent at a state, or near it where it is singular; the scales, and where that is."""
         best = *self.independent(time, state), state
-        for other in self.near(time, state):
+        # no other position can have more than all
+        for other in self.near(time, state) if len(best[0]) < len(self.rows) else ():
             found = self.independent(time, other)
             if len(found[0]) > len(best[0]):
                 best = *found, other
