@@ -93,7 +93,8 @@ from poinsot.scalars import borrow, select
 
 # The head of `plan`: how many equations are imposed, and where each part begins (formulations/plan.py).
 COUNT, CHOSEN, ENDS, END_COUNT, PASSING, COUPLED, MEETING, STEPS, PAIRS, ENTRIES, USED, KEPT_STATE = range(12)
-HEAD = 12
+# And whether a singular position is near, where rates are those of the nearest closed state.
+NEAR_SINGULAR, HEAD = 12, 13
 # Columns of `loops`, rows of equations. Behind what `put_equations` writes stand the elimination of the equation at
 # that place of the plan, and what belongs to the equation of that row of the mechanism's table.
 DEMAND, INVERSE, LAMBDA, SCALE, RETURN, USUAL = range(21, 27)
@@ -102,8 +103,7 @@ DEMAND, INVERSE, LAMBDA, SCALE, RETURN, USUAL = range(21, 27)
 E_MOMENT, E_FORCE, MOVED_ALPHA, MOVED_A = 0, 3, 6, 9
 # Columns of the last row of `loops`: the largest |Φ| that counts as closed; the least pivot, over what it would be
 # between free bodies, below which another choice of equations may be better; whether positions are corrected only once.
-# Where a singular position is near, rates are those of the nearest closed state.
-CLOSED, LEAST_PIVOT, ONCE, NEAR_SINGULAR = range(4)
+CLOSED, LEAST_PIVOT, ONCE = range(3)
 # Entries of S stand 32 to a row.
 LOOP_COLUMNS, SHIFT, MASK = 32, 5, 31
 # A pivot below this part of what the equation would have between free bodies is rounding: the equation is redundant,
@@ -115,7 +115,7 @@ REDUNDANT = 1e-12
 def loop_dynamics(mechanism, t, state, work, rate):
     """Rates of all coordinates under the model's loads at time t, with all loops closed."""
     mechanism, state, work, rate = borrowed(mechanism), borrow(state), borrow(work), borrow(rate)
-    if mechanism.loops[mechanism.loops.shape[0] - 1, NEAR_SINGULAR] != 0.0:
+    if mechanism.plan[NEAR_SINGULAR, 0] != 0:
         settle(mechanism, t, state, work, rate)
         accelerate_loops(mechanism, t, state, work, rate)
         recall(mechanism.plan, mechanism.loops, state, 0)
@@ -395,13 +395,13 @@ def close_loops(mechanism, blocks, t, state, work, rate, kept):
         state[first + i, 0] = kept[i, 0] + rate[n + i, 0]
     if not (once or left <= loops[settings, CLOSED]):
         return OPENED
-    loops[settings, NEAR_SINGULAR] = 0.0
+    plan[NEAR_SINGULAR, 0] = 0
     for q in range(plan[COUNT, 0]):
         if (
             not loops[q, INVERSE] * loops[plan[plan[CHOSEN, 0] + q, 0], USUAL] * NEARNESS < 1.0
             or loops[q, INVERSE] == 0.0
         ):
-            loops[settings, NEAR_SINGULAR] = 1.0
+            plan[NEAR_SINGULAR, 0] = 1
     for q in range(plan[COUNT, 0]):
         free = loops[plan[plan[CHOSEN, 0] + q, 0], SCALE]
         if not loops[q, INVERSE] * free * loops[settings, LEAST_PIVOT] < 1.0:
