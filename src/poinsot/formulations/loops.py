@@ -43,6 +43,7 @@ from poinsot.formulations.elimination import (
     start_link,
 )
 from poinsot.mechanism.constraints import GRADIENT, RATE_OF_VALUE, VALUE, XI, put_equations
+from poinsot.mechanism.coordinates import push_pair
 from poinsot.mechanism.dynamics import call_loads, freedom, unit_motion
 from poinsot.mechanism.kinematics import (
     ALPHA,
@@ -56,8 +57,7 @@ from poinsot.mechanism.kinematics import (
     move_in_world,
     move_link,
 )
-from poinsot.mechanism.loads import clear_loads, push
-from poinsot.mechanism.report import report_readings
+from poinsot.mechanism.loads import clear_loads
 from poinsot.mechanism.tables import (
     BODY_A,
     BODY_B,
@@ -75,7 +75,6 @@ from poinsot.mechanism.tables import (
     MOTION,
     ONE_AXIS,
     PARENT,
-    POSITION,
     RATE,
     REACTION_FORCE,
     REACTION_TORQUE,
@@ -532,21 +531,16 @@ def push_multipliers(mechanism, work):
         e, x = plan[plan[CHOSEN, 0] + q, 0], loops[q, LAMBDA]
         for n in range(equations[e, EQUATION_TERMS]):
             j = terms[equations[e, FIRST_TERM] + n, TERM_JOINT]
-            force = scale(x, get3(loops, q, GRADIENT * n))
-            torque, P = scale(x, get3(loops, q, GRADIENT * n + 3)), get3(loops, q, GRADIENT * n + 6)
-            a, b = mechanism.joints[j, BODY_A], mechanism.joints[j, BODY_B]
-            push(work, b, force, add(torque, cross(sub(P, get3(work, b, POSITION)), force)))
-            torque = add(torque, cross(sub(P, get3(work, a, POSITION)), force))
-            push(work, a, negate(force), negate(torque))
+            force, torque = scale(x, get3(loops, q, GRADIENT * n)), scale(x, get3(loops, q, GRADIENT * n + 3))
+            push_pair(mechanism, work, j, get3(loops, q, GRADIENT * n + 6), force, torque)
 
 
 @kernel
 def report_closing_joints(mechanism, work, joints):
-    """Readings and reactions of joints that close loops; reactions are their multipliers, on b at its point."""
+    """Reactions of joints that close loops: their multipliers, on b at its point."""
     plan, loops, equations = mechanism.plan, mechanism.loops, mechanism.equations
     for j in range(mechanism.joints.shape[0]):
         if mechanism.joints[j, CLOSES]:
-            report_readings(mechanism, work, joints, j)
             put3(joints, j, REACTION_FORCE, (0.0, 0.0, 0.0))
             put3(joints, j, REACTION_TORQUE, (0.0, 0.0, 0.0))
     for q in range(plan[COUNT, 0]):
