@@ -58,16 +58,15 @@ from poinsot.mechanism.kinematics import (
     move_link,
 )
 from poinsot.mechanism.loads import clear_loads
+from poinsot.mechanism.report import add_reaction, clear_reaction
 from poinsot.mechanism.tables import (
     BODY_A,
     BODY_B,
     BODY_LOADS,
     CLOSES,
-    EQUATION_JOINT,
     EQUATION_TERMS,
     FIRST_TERM,
     FREE,
-    FUNCTION_OF_TIME,
     JOINT_FORCE,
     JOINT_LOADS,
     KIND,
@@ -76,8 +75,6 @@ from poinsot.mechanism.tables import (
     ONE_AXIS,
     PARENT,
     RATE,
-    REACTION_FORCE,
-    REACTION_TORQUE,
     READING,
     REVOLUTE,
     SLIDE,
@@ -87,7 +84,6 @@ from poinsot.mechanism.tables import (
     VELOCITIES,
     borrowed,
 )
-from poinsot.mechanism.tables import COUNT as COUNT_OF_JOINT
 from poinsot.scalars import borrow, select
 
 # The head of `plan`: how many equations are imposed, and where each part begins (formulations/plan.py).
@@ -538,16 +534,9 @@ def push_multipliers(mechanism, work):
 @kernel
 def report_closing_joints(mechanism, work, joints):
     """Reactions of joints that close loops: their multipliers, on b at its point."""
-    plan, loops, equations = mechanism.plan, mechanism.loops, mechanism.equations
+    plan, loops = mechanism.plan, mechanism.loops
     for j in range(mechanism.joints.shape[0]):
         if mechanism.joints[j, CLOSES]:
-            put3(joints, j, REACTION_FORCE, (0.0, 0.0, 0.0))
-            put3(joints, j, REACTION_TORQUE, (0.0, 0.0, 0.0))
+            clear_reaction(joints, j)
     for q in range(plan[COUNT, 0]):
-        e, x = plan[plan[CHOSEN, 0] + q, 0], loops[q, LAMBDA]
-        if equations[e, FUNCTION_OF_TIME] < 0:
-            j = equations[e, EQUATION_JOINT]
-            count = equations[e, EQUATION_TERMS] if mechanism.joints[j, COUNT_OF_JOINT] > 0 else 1  # a screw, a gear
-            for n in range(count):
-                add3(joints, j, REACTION_FORCE, scale(x, get3(loops, q, GRADIENT * n)))
-                add3(joints, j, REACTION_TORQUE, scale(x, get3(loops, q, GRADIENT * n + 3)))
+        add_reaction(mechanism, plan[plan[CHOSEN, 0] + q, 0], loops, q, loops[q, LAMBDA], joints)

@@ -6,9 +6,9 @@ Reactions are constraint forces: what the joint transmits less the forces that l
 from poinsot._jit import kernel
 from poinsot.algebra import quaternion
 from poinsot.algebra.matrix import product, product_transposed, times, transposed_product, transposed_times
-from poinsot.algebra.memory import get3, get9, put3, put9
+from poinsot.algebra.memory import add3, get3, get9, put3, put9
 from poinsot.algebra.vector import add, cross, negate, scale, sub
-from poinsot.mechanism.constraints import relative_motion
+from poinsot.mechanism.constraints import GRADIENT, relative_motion
 from poinsot.mechanism.coordinates import FREE_JOINT, SPHERICAL_JOINT, coordinate
 from poinsot.mechanism.kinematics import (
     ALPHA,
@@ -29,10 +29,13 @@ from poinsot.mechanism.tables import (
     CENTER,
     CLOSES,
     COUNT,
+    EQUATION_JOINT,
+    EQUATION_TERMS,
     FIRST_LINK,
     FRAME_A,
     FRAME_B,
     FREE,
+    FUNCTION_OF_TIME,
     JOINT_FORCE,
     JOINT_KIND,
     JOINT_POSITION,
@@ -143,3 +146,22 @@ def report_reaction(mechanism, work, joints, j):
         moment, force = negate(moment), negate(force)
     put3(joints, j, REACTION_FORCE, force)
     put3(joints, j, REACTION_TORQUE, moment)
+
+
+@kernel
+def clear_reaction(joints, j):
+    """No reaction yet."""
+    put3(joints, j, REACTION_FORCE, (0.0, 0.0, 0.0))
+    put3(joints, j, REACTION_TORQUE, (0.0, 0.0, 0.0))
+
+
+@kernel
+def add_reaction(mechanism, e, outputs, q, multiplier, joints):
+    """Add what an equation of a joint does to b; its gradient stands in row q of `outputs`. Drives do no such thing."""
+    if mechanism.equations[e, FUNCTION_OF_TIME] >= 0:
+        return
+    j = mechanism.equations[e, EQUATION_JOINT]
+    count = mechanism.equations[e, EQUATION_TERMS] if mechanism.joints[j, COUNT] > 0 else 1  # a screw, a gear
+    for n in range(count):
+        add3(joints, j, REACTION_FORCE, scale(multiplier, get3(outputs, q, GRADIENT * n)))
+        add3(joints, j, REACTION_TORQUE, scale(multiplier, get3(outputs, q, GRADIENT * n + 3)))
