@@ -36,7 +36,7 @@ def build(actuated: bool = True) -> Model:
         orientation = np.column_stack((x, np.cross(z, x), z))
         model.body(f"tube {i}", TUBE, foot + REACH * z, orientation=orientation)
         model.body(f"piston {i}", PISTON, ball - REACH * z, orientation=orientation)
-        # The first axis lies in the ground, along the circle's radius as nearly as the leg allows; x turns with the leg.
+        # The first axis lies in the ground, along the radius as nearly as the leg allows; x turns with the leg.
         first = np.cross(x, (0.0, 0.0, 1.0))
         model.universal(f"foot {i}", model.ground, f"tube {i}", at=foot, axis=first, second_axis=x)
         model.prismatic(f"leg {i}", f"tube {i}", f"piston {i}", at=ball, axis=z, position=length)
@@ -62,8 +62,14 @@ CASES = (
         "Stewart platform on six UPS legs, pushed by its actuators",
         "dimensions of our choice; Stewart: A platform with six degrees of freedom, 1965",
         build,
-        settings={"t_end": 5.0, "rtol": 1e-10, "atol": 1e-12, "formulation": "recursive", "method": "dop853",
-                  "output_step": 0.01},
+        settings={
+            "t_end": 5.0,
+            "rtol": 1e-10,
+            "atol": 1e-12,
+            "formulation": "recursive",
+            "method": "dop853",
+            "output_step": 0.01,
+        },
         reference={"centre of the plate at 2 s": ((0.0, 0.0, 0.0), HOW)},
     ),
 )

@@ -15,7 +15,7 @@ from numba import float64, typeof, types
 
 from poinsot._jit import address, kernel, routine
 from poinsot.algebra import so3, sparse
-from poinsot.algebra.manifold import larger
+from poinsot.algebra.manifold import larger, nearest_rotation
 from poinsot.algebra.matrix import product, symmetric_times, times, transposed_times
 from poinsot.algebra.memory import column3, column9, get3, get6, get9, put3, put_column3, put_column9
 from poinsot.algebra.sparse import ROW, get, put
@@ -382,11 +382,13 @@ def settle(mechanism, t, state, work):
     """Exchange the state for the nearest closed one; `recall` brings it back.
 
     In a singular position the gradient of an equation vanishes with what it demands, and accelerations are the limit of
-    their quotient: only on the constraints have they one. Stages of a step are a little off them.
+    their quotient: only on the constraints, and with rotations, have they one. Stages of a step are a little off both.
     """
     plan, loops = mechanism.plan, mechanism.loops
     for k in range(state.shape[0]):
         put(loops, plan[KEPT_STATE, 0] + k, state[k, 0])
+    for b in range(mechanism.bodies.shape[0]):
+        put_column9(state, POSE * b, 0, nearest_rotation(column9(state, POSE * b, 0)))
     for _ in range(SETTLING):
         evaluate(mechanism, t, state, work)
         correct(mechanism, work, VALUE, False)
@@ -433,7 +435,7 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
     mechanism = _with_plan(layout, mechanism, imposed, counters, len(initial), chosen, closure.size)
     blocks, n_states, n_rates = blocks_of_bodies(len(layout.bodies), len(counters))
     work = workspace_of_bodies(mechanism, floats)
-    _put_limits(layout, mechanism, imposed, initial, work)
+    _put_least_pivots(mechanism, imposed, initial, work)
     address_of_rates, view = rates_address(mechanism, BorrowedType(float64)), BorrowedType(float64)
     duals = dual_tables(mechanism)
     lent, blocks, work = lend((mechanism, blocks, work))
@@ -550,7 +552,7 @@ def _with_plan(
     return mechanism._replace(plan=np.array(table, np.int64)[:, None], loops=loops)
 
 
-def _put_limits(layout: Layout, mechanism: t.Mechanism, imposed: Sequence[int], state: Array, work: Array) -> None:
+def _put_least_pivots(mechanism: t.Mechanism, imposed: Sequence[int], state: Array, work: Array) -> None:
     """Below which pivots equations count as dependent on others: a part of what they would be between free bodies."""
     plan, loops = mechanism.plan[:, 0], mechanism.loops
     evaluate_for_python(mechanism, 0.0, state, work)
