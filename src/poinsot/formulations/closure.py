@@ -39,6 +39,7 @@ from poinsot.mechanism import tables as t
 from poinsot.mechanism.build import Layout
 from poinsot.mechanism.constraints import GRADIENT, RATE_OF_VALUE, VALUE
 from poinsot.mechanism.dynamics import mass_matrix
+from poinsot.mechanism.equations import Equation
 from poinsot.mechanism.initial import given_motions, state_blocks
 from poinsot.mechanism.kinematics import tree_workspace
 from poinsot.scalars import floats
@@ -128,7 +129,7 @@ class Closure:
                 gradient = self.gradients[q, GRADIENT * n : GRADIENT * (n + 1)]
                 for link in joint[[t.BODY_A, t.BODY_B]]:
                     if link > 0:
-                        result[q] += _mobility(mechanism, self.work, inverse[int(link)], int(link), gradient)
+                        result[q] += mobility(mechanism, self.work, inverse[int(link)], int(link), gradient)
         return result
 
     def independent(self, time: float, state: Array) -> tuple[list[int], Array, Array]:
@@ -260,15 +261,19 @@ class Closure:
     def diagnose(self, time: float, state: Array) -> str:
         """Why positions cannot be closed."""
         gap, _, _ = self.equations_at(time, state)
-        word = self.layout.equations[self.rows[int(np.argmax(np.abs(gap)))]]
-        return (
-            f'{"drive" if word.is_drive else "joint"} "{word.owner}" cannot be kept closed ({word.direction}): the '
-            "mechanism has reached a position that it cannot move on from, or in which its motion is not determined; "
-            "look for a dead centre, a locked drive, or take a smaller step"
-        )
+        return cannot_be_kept_closed(self.layout.equations[self.rows[int(np.argmax(np.abs(gap)))]])
 
 
-def _mobility(mechanism: t.Mechanism, work: Array, body: int, link: int, gradient: Array) -> float:
+def cannot_be_kept_closed(word: Equation) -> str:
+    """Why positions cannot be closed, where this equation is violated most."""
+    return (
+        f'{"drive" if word.is_drive else "joint"} "{word.owner}" cannot be kept closed ({word.direction}): the '
+        "mechanism has reached a position that it cannot move on from, or in which its motion is not determined; "
+        "look for a dead centre, a locked drive, or take a smaller step"
+    )
+
+
+def mobility(mechanism: t.Mechanism, work: Array, body: int, link: int, gradient: Array) -> float:
     """The acceleration that a free body answers to a unit of an equation's multiplier with, along the equation."""
     force, torque, place = gradient[:3], gradient[3:6], gradient[6:9]
     moment = torque + np.cross(place - work[link, t.POSITION : t.POSITION + 3], force)

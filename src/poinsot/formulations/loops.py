@@ -43,6 +43,7 @@ from poinsot.formulations.elimination import (
     start_link,
 )
 from poinsot.mechanism.constraints import GRADIENT, RATE_OF_VALUE, VALUE, XI, put_equations
+from poinsot.mechanism.coordinates import push_pair
 from poinsot.mechanism.dynamics import call_loads, freedom, unit_motion
 from poinsot.mechanism.kinematics import (
     ALPHA,
@@ -56,18 +57,16 @@ from poinsot.mechanism.kinematics import (
     move_in_world,
     move_link,
 )
-from poinsot.mechanism.loads import clear_loads, push
-from poinsot.mechanism.report import report_readings
+from poinsot.mechanism.loads import clear_loads
+from poinsot.mechanism.report import add_reaction, clear_reaction
 from poinsot.mechanism.tables import (
     BODY_A,
     BODY_B,
     BODY_LOADS,
     CLOSES,
-    EQUATION_JOINT,
     EQUATION_TERMS,
     FIRST_TERM,
     FREE,
-    FUNCTION_OF_TIME,
     JOINT_FORCE,
     JOINT_LOADS,
     KIND,
@@ -75,10 +74,7 @@ from poinsot.mechanism.tables import (
     MOTION,
     ONE_AXIS,
     PARENT,
-    POSITION,
     RATE,
-    REACTION_FORCE,
-    REACTION_TORQUE,
     READING,
     REVOLUTE,
     SLIDE,
@@ -88,12 +84,12 @@ from poinsot.mechanism.tables import (
     VELOCITIES,
     borrowed,
 )
-from poinsot.mechanism.tables import COUNT as COUNT_OF_JOINT
 from poinsot.scalars import borrow, select
 
 # The head of `plan`: how many equations are imposed, and where each part begins (formulations/plan.py).
 COUNT, CHOSEN, ENDS, END_COUNT, PASSING, COUPLED, MEETING, STEPS, PAIRS, ENTRIES, USED, KEPT_STATE = range(12)
-HEAD = 12
+# And whether a singular position is near, where rates are those of the nearest closed state.
+NEAR_SINGULAR, HEAD = 12, 13
 # Columns of `loops`, rows of equations. Behind what `put_equations` writes stand the elimination of the equation at
 # that place of the plan, and what belongs to the equation of that row of the mechanism's table.
 DEMAND, INVERSE, LAMBDA, SCALE, RETURN, USUAL, ROUNDING = range(21, 28)
@@ -103,8 +99,7 @@ DEMAND, INVERSE, LAMBDA, SCALE, RETURN, USUAL, ROUNDING = range(21, 28)
 E_MOMENT, E_FORCE, MOVED_ALPHA, MOVED_A = 0, 3, 6, 9
 # Columns of the last row of `loops`: the largest |Φ| that counts as closed; the least pivot, over what it would be
 # between free bodies, below which another choice of equations may be better; whether positions are corrected only once.
-# Where a singular position is near, rates are those of the nearest closed state.
-CLOSED, LEAST_PIVOT, ONCE, NEAR_SINGULAR = range(4)
+CLOSED, LEAST_PIVOT, ONCE = range(3)
 # Entries of S stand 32 to a row.
 LOOP_COLUMNS, SHIFT, MASK = 32, 5, 31
 # A pivot below this part of what the equation would have between free bodies is rounding: the equation is redundant,
@@ -116,7 +111,7 @@ REDUNDANT = 1e-12
 def loop_dynamics(mechanism, t, state, work, rate):
     """Rates of all coordinates under the model's loads at time t, with all loops closed."""
     mechanism, state, work, rate = borrowed(mechanism), borrow(state), borrow(work), borrow(rate)
-    if mechanism.loops[mechanism.loops.shape[0] - 1, NEAR_SINGULAR] != 0.0:
+    if mechanism.plan[NEAR_SINGULAR, 0] != 0:
         settle(mechanism, t, state, work, rate)
         accelerate_loops(mechanism, t, state, work, rate)
         recall(mechanism.plan, mechanism.loops, state, 0)
@@ -397,7 +392,7 @@ def close_loops(mechanism, blocks, t, state, work, rate, kept):
     if not (once or left <= loops[settings, CLOSED]):
         return OPENED
     poor = judge_pivots(plan, loops)
-    return RECONSIDER if poor else NEAR if loops[settings, NEAR_SINGULAR] != 0.0 else KEPT
+    return RECONSIDER if poor else NEAR if plan[NEAR_SINGULAR, 0] != 0 else KEPT
 
 
 @kernel
@@ -408,7 +403,7 @@ def judge_pivots(plan, loops):
         e, inverse = plan[plan[CHOSEN, 0] + q, 0], loops[q, INVERSE]
         near = near or inverse == 0.0 or not inverse * loops[e, USUAL] * NEARNESS < 1.0
         poor = poor or not inverse * loops[e, SCALE] * loops[settings, LEAST_PIVOT] < 1.0
-    loops[settings, NEAR_SINGULAR] = 1.0 if near else 0.0
+    plan[NEAR_SINGULAR, 0] = 1 if near else 0
     return poor
 
 
@@ -559,28 +554,16 @@ def push_multipliers(mechanism, work):
         e, x = plan[plan[CHOSEN, 0] + q, 0], loops[q, LAMBDA]
         for n in range(equations[e, EQUATION_TERMS]):
             j = terms[equations[e, FIRST_TERM] + n, TERM_JOINT]
-            force = scale(x, get3(loops, q, GRADIENT * n))
-            torque, P = scale(x, get3(loops, q, GRADIENT * n + 3)), get3(loops, q, GRADIENT * n + 6)
-            a, b = mechanism.joints[j, BODY_A], mechanism.joints[j, BODY_B]
-            push(work, b, force, add(torque, cross(sub(P, get3(work, b, POSITION)), force)))
-            torque = add(torque, cross(sub(P, get3(work, a, POSITION)), force))
-            push(work, a, negate(force), negate(torque))
+            force, torque = scale(x, get3(loops, q, GRADIENT * n)), scale(x, get3(loops, q, GRADIENT * n + 3))
+            push_pair(mechanism, work, j, get3(loops, q, GRADIENT * n + 6), force, torque)
 
 
 @kernel
 def report_closing_joints(mechanism, work, joints):
-    """Readings and reactions of joints that close loops; reactions are their multipliers, on b at its point."""
-    plan, loops, equations = mechanism.plan, mechanism.loops, mechanism.equations
+    """Reactions of joints that close loops: their multipliers, on b at its point."""
+    plan, loops = mechanism.plan, mechanism.loops
     for j in range(mechanism.joints.shape[0]):
         if mechanism.joints[j, CLOSES]:
-            report_readings(mechanism, work, joints, j)
-            put3(joints, j, REACTION_FORCE, (0.0, 0.0, 0.0))
-            put3(joints, j, REACTION_TORQUE, (0.0, 0.0, 0.0))
+            clear_reaction(joints, j)
     for q in range(plan[COUNT, 0]):
-        e, x = plan[plan[CHOSEN, 0] + q, 0], loops[q, LAMBDA]
-        if equations[e, FUNCTION_OF_TIME] < 0:
-            j = equations[e, EQUATION_JOINT]
-            count = equations[e, EQUATION_TERMS] if mechanism.joints[j, COUNT_OF_JOINT] > 0 else 1  # a screw, a gear
-            for n in range(count):
-                add3(joints, j, REACTION_FORCE, scale(x, get3(loops, q, GRADIENT * n)))
-                add3(joints, j, REACTION_TORQUE, scale(x, get3(loops, q, GRADIENT * n + 3)))
+        add_reaction(mechanism, plan[plan[CHOSEN, 0] + q, 0], loops, q, loops[q, LAMBDA], joints)
