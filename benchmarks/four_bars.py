@@ -71,7 +71,7 @@ def poinsot(loops: int, how: str, rounds: int = ROUNDS, **arguments: Any) -> Res
 
 
 class Pinocchio:
-    """The same mechanism in Pinocchio: cranks and couplers as a tree, the couplers' right ends held to the next cranks."""
+    """The same mechanism in Pinocchio: a tree of cranks and couplers, each coupler's right end held to the next crank."""
 
     def __init__(self, loops: int, gain: float) -> None:
         import pinocchio as pin
@@ -246,9 +246,8 @@ def main() -> None:
     peer, fixed, best = pinocchio_best(2, ERROR), poinsot_fixed(2, ERROR), poinsot_best(2, ERROR)
     for result in (peer, fixed, best):
         print(result.line())
-    print(
-        f"Pinocchio / Poinsot: {peer.seconds / fixed.seconds:.1f} with rk4, {peer.seconds / best.seconds:.0f} with dop853"
-    )
+    ratios = peer.seconds / fixed.seconds, peer.seconds / best.seconds
+    print(f"Pinocchio / Poinsot: {ratios[0]:.1f} with rk4, {ratios[1]:.0f} with dop853")
     print("Pinocchio without stabilisation, and with its default mu of 0:")
     print(Pinocchio(2, 0.0).result(50, "Pinocchio, rk4, h = 0.0020, gain = 0", 1).line())
     without = Pinocchio(2, 100.0)

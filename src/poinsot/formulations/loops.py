@@ -93,8 +93,8 @@ NEAR_SINGULAR, HEAD = 12, 13
 # Columns of `loops`, rows of equations. Behind what `put_equations` writes stand the elimination of the equation at
 # that place of the plan, and what belongs to the equation of that row of the mechanism's table.
 DEMAND, INVERSE, LAMBDA, SCALE, RETURN, USUAL, ROUNDING = range(21, 28)
-# RETURN: Baumgarte's rate (1/s), 0 without. USUAL: the pivot away from singular positions. ROUNDING: the largest |Φ| that
-# is rounding and asks for no correction; of |Φ'| per unit of the largest joint rate.
+# RETURN: Baumgarte's rate (1/s), 0 without. USUAL: the pivot away from singular positions. ROUNDING: the largest |Φ|
+# that is rounding and asks for no correction; of |Φ'| per unit of the largest joint rate.
 # Columns of `loops`, rows of pairs of a link and an equation: E, and what it moves (of a free or spherical link).
 E_MOMENT, E_FORCE, MOVED_ALPHA, MOVED_A = 0, 3, 6, 9
 # Columns of the last row of `loops`: the largest |Φ| that counts as closed; the least pivot, over what it would be
@@ -465,7 +465,7 @@ def move_joints(links, state, rate, n):
 def demand(mechanism, t, state, work, column, speed):
     """Ask each equation for the negative of its Φ or Φ', where that is more than rounding.
 
-    What is rounding must not be corrected: near a singular position a small correction of Φ is a large one of the state.
+    What is rounding must not be corrected: near a singular position a small Φ asks for a large change of the state.
     """
     plan, loops = mechanism.plan, mechanism.loops
     place(mechanism, state, work)
