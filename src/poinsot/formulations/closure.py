@@ -22,6 +22,7 @@ from poinsot.formulations.elimination import COLUMNS
 from poinsot.formulations.loops import (
     CHOSEN,
     CLOSED,
+    FLOOR,
     INVERSE,
     LEAST_PIVOT,
     LOOP_COLUMNS,
@@ -54,6 +55,8 @@ NEAR, NEIGHBOURS = 0.02, 3
 OPEN = 1e-6
 # The largest residual after a projection, relative to the same; and what is rounding (four units of it).
 CLOSED_TO, ROUNDING_OF_ONE = 1e-9, 1e-15
+# So far below its usual value a pivot, the square of a distance from a singular position, leaves only noise.
+NOISE = 1e-10
 # Where a pivot falls to this part of what it was when the equations were chosen, another choice may be better.
 FALLEN = 1e-4
 
@@ -197,8 +200,10 @@ class Closure:
         settings = loops[-1]
         settings[CLOSED], settings[ONCE] = CLOSED_TO * self.size, float(self.once)
         settings[LEAST_PIVOT] = 0.0
+        loops[list(self.rows), FLOOR] = REDUNDANT * scales
         self._know_usual_pivots(time, usual)
         self._know_usual_pivots(time, state)
+        loops[list(self.rows), FLOOR] = np.maximum(REDUNDANT * scales, NOISE * loops[list(self.rows), USUAL])
 
     def _know_usual_pivots(self, time: float, state: Array) -> None:
         """Keep the largest pivot of each imposed equation, and see whether a singular position is near."""

@@ -92,9 +92,9 @@ COUNT, CHOSEN, ENDS, END_COUNT, PASSING, COUPLED, MEETING, STEPS, PAIRS, ENTRIES
 NEAR_SINGULAR, HEAD = 12, 13
 # Columns of `loops`, rows of equations. Behind what `put_equations` writes stand the elimination of the equation at
 # that place of the plan, and what belongs to the equation of that row of the mechanism's table.
-DEMAND, INVERSE, LAMBDA, SCALE, RETURN, USUAL, ROUNDING = range(21, 28)
+DEMAND, INVERSE, LAMBDA, SCALE, RETURN, USUAL, ROUNDING, FLOOR = range(21, 29)
 # RETURN: Baumgarte's rate (1/s), 0 without. USUAL: the pivot away from singular positions. ROUNDING: the largest |Φ|
-# that is rounding and asks for no correction; of |Φ'| per unit of the largest joint rate.
+# that is rounding and asks for no correction; of |Φ'| per unit of the largest joint rate. FLOOR: lesser pivots are noise.
 # Columns of `loops`, rows of pairs of a link and an equation: E, and what it moves (of a free or spherical link).
 E_MOMENT, E_FORCE, MOVED_ALPHA, MOVED_A = 0, 3, 6, 9
 # Columns of the last row of `loops`: the largest |Φ| that counts as closed; the least pivot, over what it would be
@@ -293,7 +293,7 @@ def meet(plan, work, loops, i):
         at = plan[plan[STEPS, 0] + q, 0]
         pair, count, diagonal = plan[at, 0], plan[at + 1, 0], plan[at + 2, 0]
         pivot = get_entry(plan, loops, diagonal)
-        least = REDUNDANT * loops[plan[plan[CHOSEN, 0] + q, 0], SCALE]
+        least = loops[plan[plan[CHOSEN, 0] + q, 0], FLOOR]
         inverse = select(pivot > least, 1.0 / pivot, 0.0 * pivot)
         loops[q, INVERSE] = inverse
         moment, force, demand = get3(loops, pair, E_MOMENT), get3(loops, pair, E_FORCE), inverse * loops[q, DEMAND]
@@ -353,10 +353,10 @@ def push_link(links, plan, work, loops, i):
 # ---------------------------------------------------------------------------------------- back onto the constraints
 
 # What `close_loops` answers.
-KEPT, OPENED, RECONSIDER, NEAR = range(4)
-# A singular position is near where a pivot is below this part of the usual; so many steps of Newton's iteration settle
-# the stages there.
-NEARNESS, SETTLING = 0.01, 3
+KEPT, OPENED, RECONSIDER, NEAR, AT = range(5)
+# A singular position is near where a pivot is below this part of the usual, and a step should not end where it is below
+# that; so many steps of Newton's iteration settle the stages there.
+NEARNESS, TOO_NEAR, SETTLING = 0.01, 1e-5, 3
 # Newton's iteration for positions squares what is missing; more than this it never needs.
 MOST_ITERATIONS = 12
 
@@ -366,7 +366,7 @@ def close_loops(mechanism, blocks, t, state, work, rate, kept):
     """Bring positions, then velocities, back onto the equations by the least amount in the metric of the masses (22).
 
     `rate` and `kept` are room for velocities. The answer is KEPT, OPENED where positions cannot be closed, RECONSIDER
-    where the equations that are imposed come near to depending on each other, or NEAR where a singular position is.
+    where the equations that are imposed come near to depending on each other, or NEAR or AT a singular position.
     """
     mechanism, state, work, rate = borrowed(mechanism), borrow(state), borrow(work), borrow(rate)
     n, links = mechanism.sizes[0, VELOCITIES], mechanism.links
@@ -391,20 +391,20 @@ def close_loops(mechanism, blocks, t, state, work, rate, kept):
             state[first + i, 0] = kept[i, 0] + rate[n + i, 0]
     if not (once or left <= loops[settings, CLOSED]):
         return OPENED
-    poor = judge_pivots(plan, loops)
-    return RECONSIDER if poor else NEAR if plan[NEAR_SINGULAR, 0] != 0 else KEPT
+    return judge_pivots(plan, loops)
 
 
 @kernel
 def judge_pivots(plan, loops):
-    """Note whether a singular position is near; whether another choice of equations may be better."""
-    settings, near, poor = loops.shape[0] - 1, False, False
+    """What the pivots say of a closed state, which is noted where a singular position is near."""
+    settings, near, at, poor = loops.shape[0] - 1, False, False, False
     for q in range(plan[COUNT, 0]):
         e, inverse = plan[plan[CHOSEN, 0] + q, 0], loops[q, INVERSE]
         near = near or inverse == 0.0 or not inverse * loops[e, USUAL] * NEARNESS < 1.0
+        at = at or inverse == 0.0 or not inverse * loops[e, USUAL] * TOO_NEAR < 1.0
         poor = poor or not inverse * loops[e, SCALE] * loops[settings, LEAST_PIVOT] < 1.0
     plan[NEAR_SINGULAR, 0] = 1 if near else 0
-    return poor
+    return RECONSIDER if poor else AT if at else NEAR if near else KEPT
 
 
 @routine
