@@ -22,16 +22,18 @@ from poinsot.formulations.elimination import COLUMNS
 from poinsot.formulations.loops import (
     CHOSEN,
     CLOSED,
+    FLOOR,
     INVERSE,
     LEAST_PIVOT,
     LOOP_COLUMNS,
     ONCE,
     REDUNDANT,
     RETURN,
+    ROUNDING,
     SCALE,
     USUAL,
-    close_loops,
     closing_jacobian,
+    find_pivots,
 )
 from poinsot.formulations.plan import lay_out
 from poinsot.mechanism import tables as t
@@ -51,8 +53,10 @@ RANK_TOLERANCE = REDUNDANT**0.5
 NEAR, NEIGHBOURS = 0.02, 3
 # Residuals at t = 0 up to this part of the mechanism's size are rounding in what the user gave, and are removed.
 OPEN = 1e-6
-# The largest residual after a projection, relative to the same.
-CLOSED_TO = 1e-9
+# The largest residual after a projection, relative to the same; and what is rounding (four units of it).
+CLOSED_TO, ROUNDING_OF_ONE = 1e-9, 1e-15
+# So far below its usual value a pivot, the square of a distance from a singular position, leaves only noise.
+NOISE = 1e-10
 # Where a pivot falls to this part of what it was when the equations were chosen, another choice may be better.
 FALLEN = 1e-4
 
@@ -191,17 +195,20 @@ class Closure:
         plan, loops = self.mechanism.plan, self.mechanism.loops
         plan[: len(table), 0] = table
         loops[list(self.rows), SCALE], loops[list(self.rows), RETURN] = scales, self.rate_of_return
+        units = [1.0 if self.layout.equations[e].turns else self.size for e in self.rows]
+        loops[list(self.rows), ROUNDING] = ROUNDING_OF_ONE * np.array(units)
         settings = loops[-1]
         settings[CLOSED], settings[ONCE] = CLOSED_TO * self.size, float(self.once)
         settings[LEAST_PIVOT] = 0.0
+        loops[list(self.rows), FLOOR] = REDUNDANT * scales
         self._know_usual_pivots(time, usual)
         self._know_usual_pivots(time, state)
+        loops[list(self.rows), FLOOR] = np.maximum(REDUNDANT * scales, NOISE * loops[list(self.rows), USUAL])
 
     def _know_usual_pivots(self, time: float, state: Array) -> None:
         """Keep the largest pivot of each imposed equation, and see whether a singular position is near."""
         loops, state = self.mechanism.loops, state.copy()
-        room = np.zeros((2, 2 * self.layout.n_velocities, 1))
-        close_loops(self.mechanism, self.blocks, time, state, self.work, *room)
+        find_pivots(self.mechanism, time, state, self.work, np.zeros((2 * self.layout.n_velocities, 1)))
         listed = self.mechanism.plan[self.mechanism.plan[CHOSEN, 0] :, 0][: len(self.chosen)]
         inverse = loops[: len(listed), INVERSE]
         pivots = np.divide(1.0, inverse, out=np.zeros(len(listed)), where=inverse > 0.0)
