@@ -76,7 +76,7 @@ def final_bits(run):
         ({"t_end": 1e300, "output_step": 1e-300}, "outputs until 1e+300 s"),
         ({"progress": "yes"}, "progress 'yes' is neither True, False nor a function of the time"),
         ({"progress": None}, "progress None is neither"),
-        ({"stepsize": 0.1}, 'there is no option "stepsize"; formulation "recursive" and method "dop853" have rate_of_return'),
+        ({"stepsize": 0.1}, 'no option "stepsize"; formulation "recursive" and method "dop853" have rate_of_return'),
     ],
 )  # fmt: skip
 def test_mistakes_get_a_sentence(arguments, sentence):

@@ -127,12 +127,19 @@ def _until_contradicted(
     problem: ManifoldODE, solution: Solution, arrays: dict[str, NDArray[Any]], stabilize: str
 ) -> tuple[Solution, dict[str, NDArray[Any]]]:
     """The solution up to where an equation that is not imposed, because it says nothing new, is broken after all."""
-    allowed = BROKEN[stabilize in ("projection", "rotation-vector")] * problem.layout.size
-    broken = np.flatnonzero(arrays["position_error"] > allowed) if problem.redundant else np.zeros(0, np.int64)
-    if not broken.size or problem.diagnose is None:
+    projected, words = stabilize == "projection", [problem.layout.equations[row] for row in problem.redundant]
+    if not projected:  # joints may drift; drives that part go further
+        words = [word for word in words if word.is_drive]
+    broken = np.flatnonzero(arrays["position_error"] > BROKEN[projected] * problem.layout.size)
+    if not (words and broken.size):
         return solution, arrays
     first = int(broken[0])
-    failure = problem.diagnose(float(solution.times[first]), solution.states[first][:, None].copy())
+    word = next((word for word in words if word.is_drive), words[0])
+    failure = (
+        f'{"drive" if word.is_drive else "joint"} "{word.owner}" ({word.direction}) contradicts the other joints and '
+        f"drives, by {arrays['position_error'][first]:.3g} (m or rad) at t = {solution.times[first]:.9g} s: it said "
+        "nothing new before; leave it out, or make it fit"
+    )
     shorter = replace(solution, times=solution.times[:first], states=solution.states[:first], failure=failure)
     return shorter, {name: values[:first] for name, values in arrays.items()}
 

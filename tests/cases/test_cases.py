@@ -26,10 +26,17 @@ def test_list():
         "heavy-top",
         "free-body",
         "three-axis-table",
+        "five-bar",
+        "five-bar-driven",
+        "four-bars-2",
+        "bricard",
+        "andrews",
+        "slider-crank",
+        "stewart-platform",
     ]
 
 
-@pytest.mark.parametrize("name", [*NAMES, "chain-1", "chain-16"])
+@pytest.mark.parametrize("name", [*NAMES, "chain-1", "chain-16", "four-bars-40"])
 def test_every_case_says_what_it_is_and_builds(name):
     found = find(name)
     assert found.name == name

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from mechanism import textbook
-from mechanism.trees import GRAVITY, KINDS, Instant, direction, joint_arguments, random_tree
+from mechanism.trees import GRAVITY, KINDS, Instant, add_loads, direction, joint_arguments, random_tree
 
 import poinsot as ps
 from poinsot.formulations import loops, recursive
@@ -18,8 +18,8 @@ from poinsot.scalars import WIDTH, Duals, Packs, floats
 CLOSING = (*(kind for kind in KINDS if kind != "free"), "distance", "point_on_line", "point_on_plane", "gear")
 
 
-def with_loops(seed, bodies=7, loops=3, kinds=CLOSING, **tree):
-    """A random tree, with joints and constraint elements between random bodies of it."""
+def with_loops(seed, bodies=7, loops=3, kinds=CLOSING, loaded=False, **tree):
+    """A random tree, with joints and constraint elements between random bodies of it, and loads in all of them."""
     model = random_tree(seed, bodies=bodies, **tree)
     rng = np.random.default_rng(seed + 500)
     for n in range(loops):
@@ -35,6 +35,8 @@ def with_loops(seed, bodies=7, loops=3, kinds=CLOSING, **tree):
             if kind in ("point_on_line", "point_on_plane"):
                 arguments["axis"] = direction(rng)
             getattr(model, kind)(f"loop {n}", a, b, **arguments)
+    if loaded:
+        add_loads(model, seed)
     return model
 
 
@@ -140,9 +142,12 @@ def test_derivatives_agree_with_differences(model):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_newton_and_euler_hold_for_every_body_with_its_reactions(seed):
-    model = with_loops(seed, kinds=tuple(kind for kind in CLOSING if kind not in ("gear", "distance")))
+    kinds = tuple(kind for kind in CLOSING if kind not in ("gear", "distance"))
+    model = with_loops(seed, kinds=kinds, loaded=seed % 2 == 1)
     looped = Looped(model)
-    problem, state = looped.problem, looped.problem.initial
+    problem, state = looped.problem, looped.state(seed, turn=0.2)
+    room = np.zeros((2, 2 * looped.n, 1))
+    assert loops.close_loops(problem.mechanism, problem.blocks, 0.0, state, problem.work, *room) == loops.KEPT
     bodies = np.zeros((1, len(model.bodies), t.BODY_REPORT_COLUMNS))
     joints = np.zeros((1, len(model.joints), t.JOINT_REPORT_COLUMNS))
     totals, rate = np.zeros((1, t.TOTAL_COLUMNS)), np.zeros((2 * looped.n, 1))

@@ -57,6 +57,15 @@ def satellite(variant, what, body):
     return lambda: final(f"dual-spin-satellite{variant}", 10.0)[what][body]
 
 
+def crank_end(loops):
+    return lambda: 2.0 * final(f"four-bars-{loops}", 10.0)["position"][0, :2]
+
+
+def bricard(t):
+    state = final("bricard", t)
+    return state["position"][2] + 0.5 * state["rotation"][2, :, 0]
+
+
 # What each reference number is compared with, and the accuracy that its text states for it.
 MEASURED = {
     ("double-pendulum", "phi at 1 s"): (lambda: double_pendulum(0, 1.0), 1e-13),
@@ -79,6 +88,22 @@ MEASURED = {
         lambda: final("three-axis-table", 10.0)["angular_momentum"][2],
         1e-12,
     ),
+    **{(f"four-bars-{loops}", "end of the first crank at 10 s"): (crank_end(loops), 1e-8) for loops in (1, 2, 10, 40)},
+    **{
+        ("five-bar", f"crank angle at {t} s"): (lambda t=t: final("five-bar", t)["joint_position"][0], 1e-11)
+        for t in (10, 20)
+    },
+    **{("bricard", f"P3 at {t} s"): (lambda t=t: bricard(t), 1e-11) for t in (1, 10)},
+    **{
+        ("andrews", f"{words}β, Θ, γ, Φ, δ, Ω, ε at 0.03 s"): (
+            lambda what=what: final("andrews", 0.03)[what][:7],
+            accuracy,
+        )
+        for words, what, accuracy in (("", "joint_position", 1e-8), ("rates of ", "joint_velocity", 2e-6))
+    },
+    ("slider-crank", "crank angle at 10 s"): (lambda: final("slider-crank", 10.0)["joint_position"][0], 1e-9),
+    ("slider-crank", "piston at 10 s"): (lambda: final("slider-crank", 10.0)["position"][2, 0], 1e-9),
+    ("stewart-platform", "centre of the plate at 2 s"): (lambda: final("stewart-platform", 2.0)["position"][0], 1e-11),
     **{
         (f"dual-spin-satellite{variant}", f"{words} at 10 s"): (satellite(variant, what, body), 1e-11)
         for variant in ("", "-inertial-torque", "-platform-below")
@@ -91,8 +116,12 @@ MEASURED = {
 }
 
 
+# Members of families that `cases` lists by another one.
+FURTHER = ("chain-1", "four-bars-1", "four-bars-10", "four-bars-40")
+
+
 def test_every_reference_number_is_measured():
-    given = {(case.name, what) for case in (*cases(), find("chain-1")) for what in case.reference}
+    given = {(case.name, what) for case in (*cases(), *map(find, FURTHER)) for what in case.reference}
     assert given == set(MEASURED)
 
 

@@ -3,29 +3,58 @@
 A new case is a new file with a `CASES` tuple and a line in the list below.
 """
 
-from poinsot.cases import chain, double_pendulum, dual_spin_satellite, free_body, heavy_top, three_axis_table
+from poinsot.cases import (
+    andrews,
+    bricard,
+    chain,
+    double_pendulum,
+    dual_spin_satellite,
+    five_bar,
+    four_bars,
+    free_body,
+    heavy_top,
+    slider_crank,
+    stewart_platform,
+    three_axis_table,
+)
 from poinsot.cases.case import Case
 from poinsot.errors import PoinsotError, unknown
 from poinsot.model import Model
 
 __all__ = ["Case", "case", "cases", "find"]
 
-FILES = (double_pendulum, chain, dual_spin_satellite, heavy_top, free_body, three_axis_table)
+FILES = (
+    double_pendulum,
+    chain,
+    dual_spin_satellite,
+    heavy_top,
+    free_body,
+    three_axis_table,
+    five_bar,
+    four_bars,
+    bricard,
+    andrews,
+    slider_crank,
+    stewart_platform,
+)
+# Families of cases with a number in the name.
+FAMILIES = (chain, four_bars)
 
 
 def cases() -> list[Case]:
-    """Return the built-in cases; of the chains, which there are for any number of links, one of four."""
+    """Return the built-in cases; of chains and rows of four-bars, which there are for any number, one each."""
     return [case for file in FILES for case in file.CASES]
 
 
 def find(name: str) -> Case:
-    """Return a built-in case by name, such as "double-pendulum" or "chain-16"."""
+    """Return a built-in case by name, such as "double-pendulum", "chain-16" or "four-bars-2"."""
     known = {case.name: case for case in cases()}
     if name in known:
         return known[name]
-    if str(name).startswith(chain.PREFIX):
-        return chain.case(str(name))
-    raise PoinsotError(unknown("case", name, [*known, f"{chain.PREFIX}N"]))
+    for family in FAMILIES:
+        if str(name).startswith(family.PREFIX):
+            return family.case(str(name))
+    raise PoinsotError(unknown("case", name, [*known, *(f"{family.PREFIX}N" for family in FAMILIES)]))
 
 
 def case(name: str) -> Model:

@@ -1,6 +1,6 @@
 """Formulations: how the equations of motion are posed. One file per family, and a line per formulation here."""
 
-from poinsot.formulations import recursive
+from poinsot.formulations import lie_dae, recursive
 from poinsot.problem import Formulation, SecondOrderODE
 
 
@@ -13,5 +13,12 @@ def formulations() -> list[Formulation]:
             SecondOrderODE,
             recursive.pose,
             recursive.OPTIONS,
-        )
+        ),
+        Formulation(
+            "lie-dae",
+            "poses and velocities of all bodies on their Lie group, index-1 equations with multipliers (paper 001)",
+            SecondOrderODE,
+            lie_dae.pose,
+            lie_dae.OPTIONS,
+        ),
     ]

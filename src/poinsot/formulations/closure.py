@@ -23,22 +23,25 @@ from poinsot.formulations.elimination import COLUMNS
 from poinsot.formulations.loops import (
     CHOSEN,
     CLOSED,
+    FLOOR,
     INVERSE,
     LEAST_PIVOT,
     LOOP_COLUMNS,
     ONCE,
     REDUNDANT,
     RETURN,
+    ROUNDING,
     SCALE,
     USUAL,
-    close_loops,
     closing_jacobian,
+    find_pivots,
 )
 from poinsot.formulations.plan import lay_out
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.build import Layout, full
 from poinsot.mechanism.constraints import GRADIENT, RATE_OF_VALUE, VALUE
 from poinsot.mechanism.dynamics import mass_matrix
+from poinsot.mechanism.equations import Equation
 from poinsot.mechanism.initial import given_motions, state_blocks
 from poinsot.mechanism.kinematics import tree_workspace
 from poinsot.scalars import floats
@@ -56,8 +59,10 @@ GYRATION = 0.1
 LONGEST, MOST_STEPS = 0.5, 60
 # Residuals at t = 0 up to this part of the mechanism's size are rounding in what the user gave, and are removed.
 OPEN = 1e-6
-# The largest residual after a projection, relative to the same.
-CLOSED_TO = 1e-9
+# The largest residual after a projection, relative to the same; and what is rounding (four units of it).
+CLOSED_TO, ROUNDING_OF_ONE = 1e-9, 1e-15
+# So far below its usual value a pivot, the square of a distance from a singular position, leaves only noise.
+NOISE = 1e-10
 # Where a pivot falls to this part of what it was when the equations were chosen, another choice may be better.
 FALLEN = 1e-4
 # Where a method fails and less than this part of what is usual is left of an imposed row, a singular position is near.
@@ -140,15 +145,15 @@ class Closure:
                 gradient = self.gradients[q, GRADIENT * n : GRADIENT * (n + 1)]
                 for link in joint[[t.BODY_A, t.BODY_B]]:
                     if link > 0:
-                        result[q] += self._answer(int(link), gradient)
+                        result[q] += self.answer(self.work, int(link), gradient)
         return result
 
-    def _answer(self, link: int, gradient: Array) -> float:
+    def answer(self, work: Array, link: int, gradient: Array) -> float:
         """The acceleration that a free body answers to a unit of an equation's multiplier with, along the equation."""
         force, torque, place = gradient[:3], gradient[3:6], gradient[6:9]
-        (x, y, z), (u, v, w) = place - self.work[link, t.POSITION : t.POSITION + 3], force
+        (x, y, z), (u, v, w) = place - work[link, t.POSITION : t.POSITION + 3], force
         moment = torque + np.array((y * w - z * v, z * u - x * w, x * v - y * u))
-        own = moment @ self.work[link, t.ROTATION : t.ROTATION + 9].reshape(3, 3)
+        own = moment @ work[link, t.ROTATION : t.ROTATION + 9].reshape(3, 3)
         mass, inverse = self.inertia[link]
         return float(force @ force / mass + own @ inverse @ own)
 
@@ -242,11 +247,15 @@ class Closure:
         plan, loops = self.mechanism.plan, self.mechanism.loops
         plan[: len(table), 0] = table
         loops[list(self.rows), SCALE], loops[list(self.rows), RETURN] = scales, self.rate_of_return
+        units = [1.0 if self.layout.equations[e].turns else self.size for e in self.rows]
+        loops[list(self.rows), ROUNDING] = ROUNDING_OF_ONE * np.array(units)
         settings = loops[-1]
         settings[CLOSED], settings[ONCE] = CLOSED_TO * self.size, float(self.once)
         settings[LEAST_PIVOT] = 0.0
+        loops[list(self.rows), FLOOR] = REDUNDANT * scales
         self._know_usual_pivots(time, usual)
         self._know_usual_pivots(time, state)
+        loops[list(self.rows), FLOOR] = np.maximum(REDUNDANT * scales, NOISE * loops[list(self.rows), USUAL])
 
     @property
     def redundant(self) -> tuple[int, ...]:
@@ -262,8 +271,7 @@ class Closure:
     def _know_usual_pivots(self, time: float, state: Array) -> None:
         """Keep the largest pivot of each imposed equation, and see whether a singular position is near."""
         loops, state = self.mechanism.loops, state.copy()
-        room = np.zeros((2, 2 * self.layout.n_velocities, 1))
-        close_loops(self.mechanism, self.blocks, time, state, self.work, *room)
+        find_pivots(self.mechanism, time, state, self.work, np.zeros((2 * self.layout.n_velocities, 1)))
         listed = self.mechanism.plan[self.mechanism.plan[CHOSEN, 0] :, 0][: len(self.chosen)]
         inverse = loops[: len(listed), INVERSE]
         pivots = np.divide(1.0, inverse, out=np.zeros(len(listed)), where=inverse > 0.0)
@@ -366,20 +374,16 @@ class Closure:
     def diagnose(self, time: float, state: Array) -> str:
         """Why positions cannot be closed."""
         gap, _, _ = self.equations_at(time, state)
-        worst = int(np.argmax(np.abs(gap)))
-        word = self.layout.equations[self.rows[worst]]
-        if self.rows[worst] in self.redundant:
-            drives = [self.layout.equations[row].owner for row in self.redundant if self.layout.equations[row].is_drive]
-            blamed = f'drive "{drives[0]}" contradicts' if drives else f'joint "{word.owner}" comes to contradict'
-            return (
-                f"{blamed} the other joints and drives, by {abs(gap[worst]):.3g} {'rad' if word.turns else 'm'} at "
-                f"t = {time:.9g} s: it said nothing new before; leave it out, or make it fit"
-            )
-        return (
-            f'{"drive" if word.is_drive else "joint"} "{word.owner}" cannot be kept closed ({word.direction}): the '
-            "mechanism has reached a position that it cannot move on from, or in which its motion is not determined; "
-            "look for a dead centre, a locked drive, or take a smaller step"
-        )
+        return cannot_be_kept_closed(self.layout.equations[self.rows[int(np.argmax(np.abs(gap)))]])
+
+
+def cannot_be_kept_closed(word: Equation) -> str:
+    """Why positions cannot be closed, where this equation is violated most."""
+    return (
+        f'{"drive" if word.is_drive else "joint"} "{word.owner}" cannot be kept closed ({word.direction}): the '
+        "mechanism has reached a position that it cannot move on from, or in which its motion is not determined; "
+        "look for a dead centre, a locked drive, or take a smaller step"
+    )
 
 
 def _independent_columns(columns: Array) -> tuple[list[int], Array]:

@@ -43,6 +43,7 @@ from poinsot.formulations.elimination import (
     start_link,
 )
 from poinsot.mechanism.constraints import GRADIENT, RATE_OF_VALUE, VALUE, XI, put_equations
+from poinsot.mechanism.coordinates import push_pair
 from poinsot.mechanism.dynamics import call_loads, freedom, unit_motion
 from poinsot.mechanism.kinematics import (
     ALPHA,
@@ -56,19 +57,17 @@ from poinsot.mechanism.kinematics import (
     move_in_world,
     move_link,
 )
-from poinsot.mechanism.loads import clear_loads, push
-from poinsot.mechanism.report import report_readings
+from poinsot.mechanism.loads import clear_loads
+from poinsot.mechanism.report import add_reaction, clear_reaction
 from poinsot.mechanism.tables import (
     BODY_A,
     BODY_B,
     BODY_LOADS,
     CLOSES,
     DRIVE_FORCE,
-    EQUATION_JOINT,
     EQUATION_TERMS,
     FIRST_TERM,
     FREE,
-    FUNCTION_OF_TIME,
     JOINT_FORCE,
     JOINT_LOADS,
     KIND,
@@ -76,10 +75,7 @@ from poinsot.mechanism.tables import (
     MOTION,
     ONE_AXIS,
     PARENT,
-    POSITION,
     RATE,
-    REACTION_FORCE,
-    REACTION_TORQUE,
     READING,
     REVOLUTE,
     SLIDE,
@@ -89,22 +85,22 @@ from poinsot.mechanism.tables import (
     VELOCITIES,
     borrowed,
 )
-from poinsot.mechanism.tables import COUNT as COUNT_OF_JOINT
 from poinsot.scalars import borrow, select
 
 # The head of `plan`: how many equations are imposed, and where each part begins (formulations/plan.py).
 COUNT, CHOSEN, ENDS, END_COUNT, PASSING, COUPLED, MEETING, STEPS, PAIRS, ENTRIES, USED, KEPT_STATE = range(12)
-HEAD = 12
+# And whether a singular position is near, where rates are those of the nearest closed state.
+NEAR_SINGULAR, HEAD = 12, 13
 # Columns of `loops`, rows of equations. Behind what `put_equations` writes stand the elimination of the equation at
 # that place of the plan, and what belongs to the equation of that row of the mechanism's table.
-DEMAND, INVERSE, LAMBDA, SCALE, RETURN, USUAL = range(21, 27)
-# RETURN: Baumgarte's rate (1/s), 0 without. USUAL: the pivot away from singular positions.
+DEMAND, INVERSE, LAMBDA, SCALE, RETURN, USUAL, ROUNDING, FLOOR = range(21, 29)
+# RETURN: Baumgarte's rate (1/s), 0 without. USUAL: the pivot away from singular positions. ROUNDING: the largest |Φ|
+# that is rounding and asks for no correction; of |Φ'| per unit of the largest joint rate. FLOOR: less is noise.
 # Columns of `loops`, rows of pairs of a link and an equation: E, and what it moves (of a free or spherical link).
 E_MOMENT, E_FORCE, MOVED_ALPHA, MOVED_A = 0, 3, 6, 9
 # Columns of the last row of `loops`: the largest |Φ| that counts as closed; the least pivot, over what it would be
 # between free bodies, below which another choice of equations may be better; whether positions are corrected only once.
-# Where a singular position is near, rates are those of the nearest closed state.
-CLOSED, LEAST_PIVOT, ONCE, NEAR_SINGULAR = range(4)
+CLOSED, LEAST_PIVOT, ONCE = range(3)
 # Entries of S stand 32 to a row.
 LOOP_COLUMNS, SHIFT, MASK = 32, 5, 31
 # A pivot below this part of what the equation would have between free bodies is rounding: the equation is redundant,
@@ -116,7 +112,7 @@ REDUNDANT = 1e-12
 def loop_dynamics(mechanism, t, state, work, rate):
     """Rates of all coordinates under the model's loads at time t, with all loops closed."""
     mechanism, state, work, rate = borrowed(mechanism), borrow(state), borrow(work), borrow(rate)
-    if mechanism.loops[mechanism.loops.shape[0] - 1, NEAR_SINGULAR] != 0.0:
+    if mechanism.plan[NEAR_SINGULAR, 0] != 0:
         settle(mechanism, t, state, work, rate)
         accelerate_loops(mechanism, t, state, work, rate)
         recall(mechanism.plan, mechanism.loops, state, 0)
@@ -298,7 +294,7 @@ def meet(plan, work, loops, i):
         at = plan[plan[STEPS, 0] + q, 0]
         pair, count, diagonal = plan[at, 0], plan[at + 1, 0], plan[at + 2, 0]
         pivot = get_entry(plan, loops, diagonal)
-        least = REDUNDANT * loops[plan[plan[CHOSEN, 0] + q, 0], SCALE]
+        least = loops[plan[plan[CHOSEN, 0] + q, 0], FLOOR]
         inverse = select(pivot > least, 1.0 / pivot, 0.0 * pivot)
         loops[q, INVERSE] = inverse
         moment, force, demand = get3(loops, pair, E_MOMENT), get3(loops, pair, E_FORCE), inverse * loops[q, DEMAND]
@@ -358,10 +354,10 @@ def push_link(links, plan, work, loops, i):
 # ---------------------------------------------------------------------------------------- back onto the constraints
 
 # What `close_loops` answers.
-KEPT, OPENED, RECONSIDER = range(3)
-# A singular position is near where a pivot is below this part of the usual; so many steps of Newton's iteration settle
-# the stages there.
-NEARNESS, SETTLING = 0.01, 3
+KEPT, OPENED, RECONSIDER, NEAR, AT = range(5)
+# A singular position is near where a pivot is below this part of the usual, and a step should not end where it is below
+# that; so many steps of Newton's iteration settle the stages there.
+NEARNESS, TOO_NEAR, SETTLING = 0.01, 1e-5, 3
 # Newton's iteration for positions squares what is missing; more than this it never needs.
 MOST_ITERATIONS = 12
 
@@ -370,8 +366,8 @@ MOST_ITERATIONS = 12
 def close_loops(mechanism, blocks, t, state, work, rate, kept):
     """Bring positions, then velocities, back onto the equations by the least amount in the metric of the masses (22).
 
-    `rate` and `kept` are room for velocities. The answer is KEPT, OPENED where positions cannot be closed, or
-    RECONSIDER where the equations that are imposed come near to depending on each other.
+    `rate` and `kept` are room for velocities. The answer is KEPT, OPENED where positions cannot be closed, RECONSIDER
+    where the equations that are imposed come near to depending on each other, or NEAR or AT a singular position.
     """
     mechanism, state, work, rate = borrowed(mechanism), borrow(state), borrow(work), borrow(rate)
     n, links = mechanism.sizes[0, VELOCITIES], mechanism.links
@@ -382,7 +378,7 @@ def close_loops(mechanism, blocks, t, state, work, rate, kept):
         kept[i, 0] = state[first + i, 0]
     missed, left = 0.0, 0.0
     for iteration in range(MOST_ITERATIONS):
-        left = put_demands(mechanism, t, state, work, VALUE)
+        left = put_demands(mechanism, t, state, work, VALUE, 1.0)
         if left == 0.0 or not left < math.inf or (iteration > 0 and (once or left >= 0.5 * missed)):
             break
         missed = left
@@ -390,24 +386,35 @@ def close_loops(mechanism, blocks, t, state, work, rate, kept):
         move_joints(links, state, rate, n)
         for i in range(n):
             state[first + i, 0] = kept[i, 0]
-    demand(mechanism, t, state, work, RATE_OF_VALUE)
-    respond(mechanism, state, work, rate, first)
-    for i in range(n):
-        state[first + i, 0] = kept[i, 0] + rate[n + i, 0]
+    if put_demands(mechanism, t, state, work, RATE_OF_VALUE, fastest(state, first)) != 0.0:
+        respond(mechanism, state, work, rate, first)
+        for i in range(n):
+            state[first + i, 0] = kept[i, 0] + rate[n + i, 0]
     if not (once or left <= loops[settings, CLOSED]):
         return OPENED
-    loops[settings, NEAR_SINGULAR] = 0.0
+    return judge_pivots(plan, loops)
+
+
+@kernel
+def judge_pivots(plan, loops):
+    """What the pivots say of a closed state, which is noted where a singular position is near."""
+    settings, near, at, poor = loops.shape[0] - 1, False, False, False
     for q in range(plan[COUNT, 0]):
-        if (
-            not loops[q, INVERSE] * loops[plan[plan[CHOSEN, 0] + q, 0], USUAL] * NEARNESS < 1.0
-            or loops[q, INVERSE] == 0.0
-        ):
-            loops[settings, NEAR_SINGULAR] = 1.0
-    for q in range(plan[COUNT, 0]):
-        free = loops[plan[plan[CHOSEN, 0] + q, 0], SCALE]
-        if not loops[q, INVERSE] * free * loops[settings, LEAST_PIVOT] < 1.0:
-            return RECONSIDER
-    return KEPT
+        e, inverse = plan[plan[CHOSEN, 0] + q, 0], loops[q, INVERSE]
+        near = near or inverse == 0.0 or not inverse * loops[e, USUAL] * NEARNESS < 1.0
+        at = at or inverse == 0.0 or not inverse * loops[e, USUAL] * TOO_NEAR < 1.0
+        poor = poor or not inverse * loops[e, SCALE] * loops[settings, LEAST_PIVOT] < 1.0
+    plan[NEAR_SINGULAR, 0] = 1 if near else 0
+    return RECONSIDER if poor else AT if at else NEAR if near else KEPT
+
+
+@routine
+def find_pivots(mechanism, t, state, work, rate):
+    """Eliminate in a state, for the pivots that this leaves; its velocities are lost."""
+    mechanism, state, work, rate = borrowed(mechanism), borrow(state), borrow(work), borrow(rate)
+    demand(mechanism, t, state, work, VALUE, 1.0)
+    respond(mechanism, state, work, rate, state.shape[0] - mechanism.sizes[0, VELOCITIES])
+    judge_pivots(mechanism.plan, mechanism.loops)
 
 
 @kernel
@@ -422,11 +429,11 @@ def settle(mechanism, t, state, work, rate):
     for k in range(state.shape[0]):
         loops[plan[KEPT_STATE, 0] + (k >> SHIFT), k & MASK] = state[k, 0]
     for _ in range(SETTLING):
-        demand(mechanism, t, state, work, VALUE)
+        demand(mechanism, t, state, work, VALUE, 1.0)
         respond(mechanism, state, work, rate, first)
         move_joints(mechanism.links, state, rate, n)
     recall(plan, loops, state, first)
-    demand(mechanism, t, state, work, RATE_OF_VALUE)
+    demand(mechanism, t, state, work, RATE_OF_VALUE, fastest(state, first))
     respond(mechanism, state, work, rate, first)
     recall(plan, loops, state, first)
     for i in range(n):
@@ -456,23 +463,38 @@ def move_joints(links, state, rate, n):
 
 
 @kernel
-def demand(mechanism, t, state, work, column):
-    """Ask each equation for the negative of its Φ or Φ'."""
+def demand(mechanism, t, state, work, column, speed):
+    """Ask each equation for the negative of its Φ or Φ', where that is more than rounding.
+
+    What is rounding must not be corrected: near a singular position a small Φ asks for a large change of the state.
+    """
     plan, loops = mechanism.plan, mechanism.loops
     place(mechanism, state, work)
     put_equations(mechanism, t, state, work, plan, plan[CHOSEN, 0], plan[COUNT, 0], loops)
     for q in range(plan[COUNT, 0]):
-        loops[q, DEMAND] = -loops[q, column]
+        x, least = loops[q, column], loops[plan[plan[CHOSEN, 0] + q, 0], ROUNDING] * speed
+        loops[q, DEMAND] = select(x > least, -x, select(x < -least, -x, 0.0 * x))
 
 
 @kernel
-def put_demands(mechanism, t, state, work, column):
-    """The same; the largest of them is returned."""
+def put_demands(mechanism, t, state, work, column, speed):
+    """The same; the largest of them is returned, NaN where there is one. For float64 only."""
     plan, loops, largest = mechanism.plan, mechanism.loops, 0.0
-    demand(mechanism, t, state, work, column)
+    demand(mechanism, t, state, work, column, speed)
     for q in range(plan[COUNT, 0]):
-        largest = larger(largest, loops[q, column])
+        x = loops[q, column]
+        largest = larger(largest, loops[q, DEMAND] if x == x else x)
     return largest
+
+
+@kernel
+def fastest(state, first):
+    """The largest size of the joint rates."""
+    most = 0.0 * state[first, 0]
+    for k in range(first, state.shape[0]):
+        x = state[k, 0]
+        most = select(x > most, x, select(-x > most, -x, most))
+    return most
 
 
 @kernel
@@ -533,31 +555,17 @@ def push_multipliers(mechanism, work):
         e, x = plan[plan[CHOSEN, 0] + q, 0], loops[q, LAMBDA]
         for n in range(equations[e, EQUATION_TERMS]):
             j = terms[equations[e, FIRST_TERM] + n, TERM_JOINT]
-            force = scale(x, get3(loops, q, GRADIENT * n))
-            torque, P = scale(x, get3(loops, q, GRADIENT * n + 3)), get3(loops, q, GRADIENT * n + 6)
-            a, b = mechanism.joints[j, BODY_A], mechanism.joints[j, BODY_B]
-            push(work, b, force, add(torque, cross(sub(P, get3(work, b, POSITION)), force)))
-            torque = add(torque, cross(sub(P, get3(work, a, POSITION)), force))
-            push(work, a, negate(force), negate(torque))
+            force, torque = scale(x, get3(loops, q, GRADIENT * n)), scale(x, get3(loops, q, GRADIENT * n + 3))
+            push_pair(mechanism, work, j, get3(loops, q, GRADIENT * n + 6), force, torque)
 
 
 @kernel
 def report_closing_joints(mechanism, work, joints):
-    """Readings and reactions (on b at its point) of joints that close loops, from multipliers; forces of drives."""
-    plan, loops, equations = mechanism.plan, mechanism.loops, mechanism.equations
+    """Reactions of joints that close loops, their multipliers, on b at its point; forces of drives."""
+    plan, loops = mechanism.plan, mechanism.loops
     for j in range(mechanism.joints.shape[0]):
         joints[j, DRIVE_FORCE] = 0.0
         if mechanism.joints[j, CLOSES]:
-            report_readings(mechanism, work, joints, j)
-            put3(joints, j, REACTION_FORCE, (0.0, 0.0, 0.0))
-            put3(joints, j, REACTION_TORQUE, (0.0, 0.0, 0.0))
+            clear_reaction(joints, j)
     for q in range(plan[COUNT, 0]):
-        e, x = plan[plan[CHOSEN, 0] + q, 0], loops[q, LAMBDA]
-        j = equations[e, EQUATION_JOINT]
-        if equations[e, FUNCTION_OF_TIME] >= 0:
-            joints[j, DRIVE_FORCE] = x
-        else:
-            count = equations[e, EQUATION_TERMS] if mechanism.joints[j, COUNT_OF_JOINT] > 0 else 1  # a screw, a gear
-            for n in range(count):
-                add3(joints, j, REACTION_FORCE, scale(x, get3(loops, q, GRADIENT * n)))
-                add3(joints, j, REACTION_TORQUE, scale(x, get3(loops, q, GRADIENT * n + 3)))
+        add_reaction(mechanism, plan[plan[CHOSEN, 0] + q, 0], loops, q, loops[q, LAMBDA], joints)

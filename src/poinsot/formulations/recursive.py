@@ -13,7 +13,7 @@ from poinsot._jit import address, routine
 from poinsot.formulations.closure import Closure
 from poinsot.formulations.elimination import COLUMNS, forward_dynamics, tree_dynamics
 from poinsot.formulations.loops import close_loops, loop_dynamics, push_multipliers, report_closing_joints
-from poinsot.mechanism.build import Layout, with_drives_for
+from poinsot.mechanism.build import Layout, with_calls_for
 from poinsot.mechanism.build_loads import with_laws_for
 from poinsot.mechanism.dynamics import gather_wrenches
 from poinsot.mechanism.initial import initial_state, state_blocks
@@ -86,7 +86,7 @@ def rates_address(mechanism: Mechanism, view: types.Type) -> int:
     loaded, lent = len(mechanism.loads) > 0, typeof(lend(mechanism))
     if loaded:
         mechanism.sizes[0, LOADS_ADDRESS] = address(apply_loads, types.void(lent, float64, view, view))
-    with_drives_for(view.scalar, mechanism)
+    with_calls_for(view.scalar, mechanism)
     signature = types.void(lent, float64, view, view, view)
     if len(mechanism.plan) > 0:
         return address(loop_dynamics, signature)

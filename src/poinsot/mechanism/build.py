@@ -15,7 +15,9 @@ from poinsot.errors import PoinsotError
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.build_loads import load_tables
 from poinsot.mechanism.constraints import EQUATION_OUTPUTS, drive_signature, subtract_drive
+from poinsot.mechanism.coordinates import act_along_coordinate
 from poinsot.mechanism.equations import Equation, equations_of
+from poinsot.mechanism.loads import coordinate_load_signature
 from poinsot.mechanism.topology import Branch, Topology, span
 from poinsot.model.body import Body
 from poinsot.model.joint import ONE_COORDINATE, plane_axes
@@ -118,27 +120,30 @@ def build(model: Model) -> Layout:
     tree = {branch.joint.name: branch.reversed for branch in topology.branches if branch.joint is not None}
     backwards = {name for name, reversed_ in tree.items() if reversed_}
     joints, joint_frames = joint_tables(model, tree, row, links_of, link_table[:, t.READING])
-    *loads, drive_functions = load_tables(model, row, links_of, turned, backwards)
+    *loads, on_bodies, drive_functions = load_tables(model, row, links_of, turned, backwards)
     words, equations, terms = equations_of(model, drive_functions)
-    on_bodies = int(np.count_nonzero(loads[0][:, t.LOAD_KIND] >= t.FORCE))
     mechanism = t.Mechanism(
-        np.array([[on_bodies, len(loads[0]) - on_bodies, 0, n_velocities, 0]]),
+        np.array([[on_bodies, len(loads[0]) - on_bodies, 0, n_velocities, 0, 0]]),
         link_table, np.array(frames), model.gravity.reshape(1, 3).copy(),
         np.array([[row[name]] for name in model.bodies]), _body_frames(model, row, turned, origin),
         joints, joint_frames, *loads, equations, terms, np.zeros((0, 1), np.int64),
         np.zeros((len(equations), EQUATION_OUTPUTS)),
     )  # fmt: skip
-    with_drives_for(float64, mechanism)
+    with_calls_for(float64, mechanism)
     start = np.array(list(turned.values())), np.array(list(origin.values()))
     return Layout(
         model, topology, mechanism, tuple(words), row, links_of, tuple(names), *start, n_positions, n_velocities
     )
 
 
-def with_drives_for(scalar: Any, mechanism: t.Mechanism) -> None:
-    """Put the address of what subtracts the functions of drives into the mechanism, where there are any."""
+def with_calls_for(scalar: Any, mechanism: t.Mechanism) -> None:
+    """Put the addresses of what only some mechanisms need into its table: drives, loads along joint coordinates."""
+    lent, loads = typeof(lend(mechanism)), mechanism.loads[: mechanism.sizes[0, t.BODY_LOADS], t.LOAD_KIND]
     if (mechanism.equations[:, t.FUNCTION_OF_TIME] >= 0).any():
-        mechanism.sizes[0, t.DRIVES_ADDRESS] = address(subtract_drive, drive_signature(scalar, typeof(lend(mechanism))))
+        mechanism.sizes[0, t.DRIVES_ADDRESS] = address(subtract_drive, drive_signature(scalar, lent))
+    if (loads < t.FORCE).any():
+        signature = coordinate_load_signature(scalar, lent)
+        mechanism.sizes[0, t.COORDINATE_LOADS_ADDRESS] = address(act_along_coordinate, signature)
 
 
 def primitives(branch: Branch) -> list[Primitive]:

@@ -152,16 +152,17 @@ def load_tables(
     links_of: dict[str, tuple[int, ...]],
     start_axes: dict[int, Array],
     backwards: set[str],
-) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array, dict[str, int]]:
+) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array, int, dict[str, int]]:
     """The tables `loads`, `load_values`, `functions` and `function_values`: loads on bodies first, then by name.
 
-    With them, the first of the three functions that each drive follows.
+    With them, how many act on bodies, and the first of the three functions that each drive follows.
     """
     functions = Functions()
     drives = {
         drive.name: functions.with_derivatives(f'drive "{drive.name}"', drive.position)
         for drive in model.drives.values()
     }
+    closing = [n for n, name in enumerate(model.joints) if name not in links_of]
     links_of = {joint.name: (0,) * joint.coordinates for joint in model.joints.values()} | links_of  # 0: closes a loop
     joint_rows = {name: n for n, name in enumerate(model.joints)}
     entries: list[NDArray[np.int64]] = []
@@ -179,8 +180,10 @@ def load_tables(
             values.append(numbers)
     table = np.array(entries or np.zeros((0, t.LOAD_COLUMNS)), np.int64).reshape(-1, t.LOAD_COLUMNS)
     numbers = np.array(values or np.zeros((0, t.LOAD_VALUE_COLUMNS))).reshape(-1, t.LOAD_VALUE_COLUMNS)
-    bodies_first = np.argsort(table[:, t.LOAD_KIND] < t.FORCE, kind="stable")
-    return table[bodies_first], numbers[bodies_first], *functions.tables(), drives
+    # Those on joints that close loops have no coordinate of the state, and act on the bodies.
+    on_coordinates = (table[:, t.LOAD_KIND] < t.FORCE) & ~np.isin(table[:, t.LOAD_B], closing)
+    order = np.argsort(on_coordinates, kind="stable")
+    return table[order], numbers[order], *functions.tables(), int(np.count_nonzero(~on_coordinates)), drives
 
 
 def _row(
@@ -235,7 +238,7 @@ def _damper_rows(
         entry, values = np.zeros(t.LOAD_COLUMNS, np.int64), np.zeros(t.LOAD_VALUE_COLUMNS)
         entry[[t.LOAD_KIND, t.LOAD_A, t.BACKWARDS]] = kind, links[min(n, len(links) - 1)], backwards
         if body is None:
-            values[t.DAMPING] = coefficients[0]
+            entry[t.COORDINATE], values[t.DAMPING] = n, coefficients[0]
         else:
             values[t.DAMPED_AXES : t.DAMPED_AXES + 9] = (start_axes[row[body.name]].T @ body.rotation).ravel()
             values[t.PARAMETER : t.PARAMETER + 3] = coefficients

@@ -1,8 +1,9 @@
 """What acts on the bodies and on the joint coordinates of a mechanism.
 
 Loads on bodies read the motion that a formulation has left in `work` (centre of mass, user's axes) and add to the
-force and torque at the centre of mass, in world axes: every formulation shares them. Loads on joint coordinates add
-to the forces of the joints' links. The ground's row takes what acts on the ground; nobody reads it.
+force and torque at the centre of mass, in world axes: every formulation shares them. Loads on joint coordinates add to
+the forces of the joints' links, or act on the bodies where the coordinate is none of the state's. The ground's row
+takes what acts on the ground; nobody reads it.
 """
 
 from numba import float64, int64, types
@@ -21,6 +22,7 @@ from poinsot.mechanism.tables import (
     BACKWARDS,
     BODY_LOADS,
     CENTER,
+    COORDINATE_LOADS_ADDRESS,
     DAMPED_AXES,
     DAMPING,
     FLIGHT_DAMPER,
@@ -73,7 +75,14 @@ def apply_law_signature(scalar):
     return types.void(BorrowedType(int64), BorrowedType(float64), int64, float64, BorrowedType(scalar))
 
 
+def coordinate_load_signature(scalar, mechanism):
+    """The signature of `act_along_coordinate` for a mechanism of this type, with this scalar."""
+    view = BorrowedType(scalar)
+    return types.void(mechanism, types.int64, types.float64, view, view)
+
+
 _call = pointer_call(_called_law)
+_act = pointer_call(lambda m, n, t, state, work: coordinate_load_signature(work.scalar, m))
 _apply = pointer_call(lambda loads, values, n, t, work: apply_law_signature(work.scalar))
 
 
@@ -93,7 +102,7 @@ def push(work, row, force, torque):
 
 
 @kernel
-def apply_body_loads(mechanism, t, work):
+def apply_body_loads(mechanism, t, state, work):
     """Forces, torques, springs and the user's own laws; bodies must have been moved before."""
     loads, values = mechanism.loads, mechanism.load_values
     for n in range(mechanism.sizes[0, BODY_LOADS]):
@@ -113,6 +122,8 @@ def apply_body_loads(mechanism, t, work):
                 add3(work, a, LOAD_TORQUE, torque)
         elif kind == SPRING:
             pull(mechanism, n, work)
+        elif kind < FORCE:
+            _act(mechanism.sizes[0, COORDINATE_LOADS_ADDRESS], mechanism, n, t, state, work)
         else:
             _apply(loads[n, FUNCTION], loads, values, n, t, work)
 
@@ -249,7 +260,7 @@ def apply_loads(mechanism, t, state, work):
             move_link(mechanism.links, mechanism.frames, state, work, i)
         move_in_world(mechanism, state, work)
         move_bodies(mechanism, work)
-        apply_body_loads(mechanism, t, work)
+        apply_body_loads(mechanism, t, state, work)
     apply_joint_loads(mechanism, t, state, work)
 
 

@@ -6,9 +6,10 @@ Reactions are constraint forces: what the joint transmits less the forces that l
 from poinsot._jit import kernel
 from poinsot.algebra import quaternion
 from poinsot.algebra.matrix import product, product_transposed, times, transposed_product, transposed_times
-from poinsot.algebra.memory import get3, get9, put3, put9
-from poinsot.algebra.vector import add, cross, dot, negate, scale, sub
-from poinsot.mechanism.constraints import axis_of, relative_motion
+from poinsot.algebra.memory import add3, get3, get9, put3, put9
+from poinsot.algebra.vector import add, cross, negate, scale, sub
+from poinsot.mechanism.constraints import GRADIENT, relative_motion
+from poinsot.mechanism.coordinates import FREE_JOINT, SPHERICAL_JOINT, coordinate
 from poinsot.mechanism.kinematics import (
     ALPHA,
     OMEGA,
@@ -28,13 +29,16 @@ from poinsot.mechanism.tables import (
     CENTER,
     CLOSES,
     COUNT,
+    DRIVE_FORCE,
+    EQUATION_JOINT,
+    EQUATION_TERMS,
     FIRST_LINK,
     FRAME_A,
     FRAME_B,
     FREE,
+    FUNCTION_OF_TIME,
     JOINT_FORCE,
     JOINT_KIND,
-    JOINT_KINDS,
     JOINT_POSITION,
     JOINT_VELOCITY,
     KIND,
@@ -48,14 +52,8 @@ from poinsot.mechanism.tables import (
     ROTATION,
     SIGN,
     SPHERICAL,
-    START_READING,
     TURN,
     VELOCITY,
-)
-from poinsot.scalars import atan2
-
-PRISMATIC_JOINT, UNIVERSAL_JOINT, SPHERICAL_JOINT, PLANAR_JOINT, FREE_JOINT = (
-    JOINT_KINDS.index(kind) for kind in ("prismatic", "universal", "spherical", "planar", "free")
 )
 
 
@@ -80,9 +78,9 @@ def report_joints(mechanism, state, work, joints):
     """Coordinates, their rates, and the reaction on the second body at the joint's point, of every joint."""
     for j in range(mechanism.joints.shape[0]):
         kind = mechanism.joints[j, JOINT_KIND]
-        if kind == SPHERICAL_JOINT or kind == FREE_JOINT:
-            report_relative_motion(mechanism, work, joints, j)
-        elif not mechanism.joints[j, CLOSES]:
+        if kind == SPHERICAL_JOINT or kind == FREE_JOINT or mechanism.joints[j, CLOSES]:
+            report_readings(mechanism, state, work, joints, j)
+        else:
             for k in range(mechanism.joints[j, COUNT]):
                 i = mechanism.joints[j, FIRST_LINK + k]
                 joints[j, JOINT_POSITION + k] = state[mechanism.links[i, READING], 0]
@@ -92,30 +90,15 @@ def report_joints(mechanism, state, work, joints):
 
 
 @kernel
-def report_readings(mechanism, work, joints, j):
-    """Coordinates of a joint that closes a loop, from the poses of its bodies; angles by half a turn at the most."""
-    A, B, _, r, u, w, _, _ = relative_motion(mechanism, work, j)
-    kind, frames, start = mechanism.joints[j, JOINT_KIND], mechanism.joint_frames, 0.0
-    x, y, z = axis_of(A, 0), axis_of(A, 1), axis_of(A, 2)
-    f, g = axis_of(B, 0), axis_of(B, 1)
-    turned = atan2(dot(y, f) - dot(x, g), dot(x, f) + dot(y, g))
-    start = frames[j, START_READING]
-    if kind == PRISMATIC_JOINT:
-        joints[j, JOINT_POSITION], joints[j, JOINT_VELOCITY] = start + dot(z, r), dot(z, u)
-    elif kind == PLANAR_JOINT:
-        joints[j, JOINT_POSITION], joints[j, JOINT_VELOCITY] = dot(x, r), dot(x, u)
-        joints[j, JOINT_POSITION + 1], joints[j, JOINT_VELOCITY + 1] = dot(y, r), dot(y, u)
-        joints[j, JOINT_POSITION + 2], joints[j, JOINT_VELOCITY + 2] = turned, dot(z, w)
-    elif kind == UNIVERSAL_JOINT:  # about a's z to where b's x points, then about that axis
-        around = atan2(dot(y, f), dot(x, f))
-        h = axis_of(B, 2)
-        joints[j, JOINT_POSITION] = around
-        joints[j, JOINT_POSITION + 1] = atan2(dot(z, g), dot(z, h))
-        joints[j, JOINT_VELOCITY], joints[j, JOINT_VELOCITY + 1] = dot(z, w), dot(f, w)
-    elif mechanism.joints[j, COUNT] > 0:
-        joints[j, JOINT_POSITION], joints[j, JOINT_VELOCITY] = start + turned, dot(z, w)
-        if mechanism.joints[j, COUNT] == 2:
-            joints[j, JOINT_POSITION + 1], joints[j, JOINT_VELOCITY + 1] = dot(z, r), dot(z, u)
+def report_readings(mechanism, state, work, joints, j):
+    """Coordinates of a joint and their rates, from the motion of its bodies."""
+    kind, motion = mechanism.joints[j, JOINT_KIND], relative_motion(mechanism, work, j)
+    if kind == SPHERICAL_JOINT or kind == FREE_JOINT:
+        report_relative_motion(mechanism, work, joints, j)
+        return
+    for k in range(mechanism.joints[j, COUNT]):
+        q, v, _, _ = coordinate(mechanism, state, j, k, motion)
+        joints[j, JOINT_POSITION + k], joints[j, JOINT_VELOCITY + k] = q, v
 
 
 @kernel
@@ -164,3 +147,23 @@ def report_reaction(mechanism, work, joints, j):
         moment, force = negate(moment), negate(force)
     put3(joints, j, REACTION_FORCE, force)
     put3(joints, j, REACTION_TORQUE, moment)
+
+
+@kernel
+def clear_reaction(joints, j):
+    """No reaction yet."""
+    put3(joints, j, REACTION_FORCE, (0.0, 0.0, 0.0))
+    put3(joints, j, REACTION_TORQUE, (0.0, 0.0, 0.0))
+
+
+@kernel
+def add_reaction(mechanism, e, outputs, q, multiplier, joints):
+    """Add what an equation of a joint, with its gradient in row q of `outputs`, does to b; or put a drive's force."""
+    j = mechanism.equations[e, EQUATION_JOINT]
+    if mechanism.equations[e, FUNCTION_OF_TIME] >= 0:
+        joints[j, DRIVE_FORCE] = multiplier
+        return
+    count = mechanism.equations[e, EQUATION_TERMS] if mechanism.joints[j, COUNT] > 0 else 1  # a screw, a gear
+    for n in range(count):
+        add3(joints, j, REACTION_FORCE, scale(multiplier, get3(outputs, q, GRADIENT * n)))
+        add3(joints, j, REACTION_TORQUE, scale(multiplier, get3(outputs, q, GRADIENT * n + 3)))

@@ -57,8 +57,8 @@ JOINT_SPRING, JOINT_DAMPER, SPIN_DAMPER, FLIGHT_DAMPER, MOTOR, FORCE, TORQUE, SP
 # Columns of `loads` (integers). LOAD_A and LOAD_B
 # are rows of links; of loads on joints, LOAD_B is the row of the joint. FUNCTION is the first of three for vectors, or
 # the address of `apply_law`.
-LOAD_KIND, LOAD_A, LOAD_B, FUNCTION, IN_BODY_AXES, LAW, PARAMETERS, BACKWARDS = range(8)
-LOAD_COLUMNS = 8  # BACKWARDS: the tree runs from the joint's b to its a
+LOAD_KIND, LOAD_A, LOAD_B, FUNCTION, IN_BODY_AXES, LAW, PARAMETERS, BACKWARDS, COORDINATE = range(9)
+LOAD_COLUMNS = 9  # BACKWARDS: the tree runs from the joint's b to its a. COORDINATE: which of the joint's it acts along
 # Columns of `load_values`; a damper of three coordinates has the axes in which it counts instead of the first nine.
 AT_A, AT_B, STIFFNESS, LENGTH, DAMPING, PARAMETER = 0, 3, 6, 7, 8, 9
 DAMPED_AXES = 0
@@ -82,10 +82,11 @@ POSITION_ERROR, VELOCITY_ERROR, ROTATION_ERROR, ENERGY = 8, 9, 10, 11
 TOTAL_COLUMNS = 12
 
 
-# Columns of `sizes`: how many loads act on bodies (they stand first) and on joints, the address of what applies them
-# (0 without loads), rows of velocities, the address of what subtracts the functions of drives (0 without drives).
-BODY_LOADS, JOINT_LOADS, LOADS_ADDRESS, VELOCITIES, DRIVES_ADDRESS = range(5)
-SIZES = 5
+# Columns of `sizes`: how many loads act on bodies (they stand first) and on coordinates of the state, the address of
+# what applies them (0 without loads), rows of velocities, the addresses of what subtracts the functions of drives and
+# of what makes wrenches on bodies of loads on joint coordinates (0 where there are none).
+BODY_LOADS, JOINT_LOADS, LOADS_ADDRESS, VELOCITIES, DRIVES_ADDRESS, COORDINATE_LOADS_ADDRESS = range(6)
+SIZES = 6
 
 
 class Mechanism(NamedTuple):

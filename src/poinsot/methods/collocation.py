@@ -19,6 +19,7 @@ from poinsot.methods.stepping import (
     FIXED_STEP,
     FRESH,
     ITERATIONS,
+    LEAST,
     NEWTON_STEPS,
     NEWTON_WANTED,
     NOT_CONVERGED,
@@ -44,6 +45,8 @@ NOTES = 5
 MOST_FIXED_POINT, MOST_NEWTON, WEAK, SLOW, STAYS, STUCK = 100, 50, 0.1, 0.25, 0.5, 0.9
 # Of the largest velocity (at least a thousandth): a change that is rounding, and one that may be, if it stays.
 ROUNDING, STALLED, LEAST_SIZE = 2.3e-16, 1e-10, 1e-3
+# The same near a singular position, where rounding grows across the constraints, and the projection removes it.
+ACROSS_CONSTRAINTS = 1e-3
 # Where constraints are on positions, these are divided by the step twice, and rounding with them.
 POSITION_ROUNDING = 1e-14
 # Adaptive steps iterate to this part of the tolerance.
@@ -220,6 +223,8 @@ def iterate(system, method, memory, solver, clock, counts, h, newton):
     near, contraction = False, 0.0
     memory.notes[AGE] = max(memory.notes[AGE], 0.0)
     stalled = STALLED + (POSITION_ROUNDING / abs(h) if method.index == 3 else 0.0)
+    if clock[LEAST] > 0.0:
+        stalled = ACROSS_CONSTRAINTS
     for n in range(MOST_NEWTON if newton else MOST_FIXED_POINT):
         put_stages(system.blocks, method, memory, h)
         put_defects(system, method, memory, clock, h)

@@ -18,7 +18,10 @@ from poinsot.scalars import borrow, lend
 # Entries of `clock`. TRIED and TRIED_END are the length and the end of the step that has been attempted.
 TIME, NEXT_STEP, START, END, FIXED_STEP, RTOL, ATOL, ERROR, LAST_ERROR, TRIED, TRIED_END = range(11)
 EXPONENT, DAMPING, KEEP = range(11, 14)
-CLOCK = 14
+# Where a singular position is near: a step that is short enough for the motion through it; 0 elsewhere. ACCEPTED: the
+# length of the last step.
+LEAST, ACCEPTED = range(14, 16)
+CLOCK = 16
 # Entries of `counts`. GRID: how many steps of fixed length lie behind; PENDING: an attempted step waits to be
 # accepted; WATCHED is 1 where events are watched, 2 where they are in rejected steps, too; FRESH is 1 where nothing is
 # known of the steps before, 2 where the rates at the state are; RESTART asks for that after the step; DENSE says that
@@ -28,12 +31,16 @@ STORED, NORMALISE, GRID, PENDING, WATCHED, FRESH, RESTART, DENSE, REASON = range
 COUNTS = 15
 # What the loop and the attempts return.
 RUNNING, DONE, FULL, WATCH, NOT_FINITE, STEP_TOO_SMALL, NOT_CONVERGED, SINGULAR, NEWTON_WANTED = range(9)
-OPENED, RECONSIDER = range(9, 11)
+OPENED, RECONSIDER, NEAR_SINGULAR, AT_SINGULAR = range(9, 13)
 
 # Step control: the part of the tolerance aimed at, and how much a step may shrink or grow at once.
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 # A last step that would leave less than this fraction of itself is stretched or cut to end at the end.
 STRETCH = 0.01
+# Near a singular position: the part of the step that came there which is short enough, and the largest relative error
+# of a step that may be rounding across the constraints. How much is changed where it is only bad luck that a step ends,
+# or has a stage, so near.
+SHORTEST, ACROSS, ASIDE = 0.125, 1e-6, 0.8
 
 _rates = pointer_call(lambda *arguments: types.void(*arguments))
 _step = pointer_call(lambda *arguments: types.int64(*arguments))
@@ -98,7 +105,7 @@ def advance(calls, system, method, memory, solver, output, watching, clock, coun
             status = _step(calls.attempt, system, method, memory, solver, clock, counts, h, 1.0)
             if status == NEWTON_WANTED or (status != RUNNING and clock[FIXED_STEP] > 0.0):
                 return status
-            rejected = status != RUNNING or clock[ERROR] > 1.0
+            rejected = not stands(clock, status, h)
             jumped = rejected and status == RUNNING and counts[WATCHED] == 2
             if rejected and not (
                 jumped and _happens(watching.address, system, watching, end, borrow(memory.new), 1) != 0
@@ -112,7 +119,7 @@ def advance(calls, system, method, memory, solver, output, watching, clock, coun
                 counts[PENDING] = 1
                 return WATCH
         status = finish_step(calls, system, method, memory, solver, output, clock, counts)
-        if status == OPENED and clock[FIXED_STEP] == 0.0:  # a shorter step is nearer to the constraints
+        if status == AT_SINGULAR or (status == OPENED and clock[FIXED_STEP] == 0.0):  # a shorter step is nearer to them
             counts[PENDING] = 0
             reject(clock, counts, clock[TRIED], status)
         elif status != RUNNING:
@@ -133,11 +140,25 @@ def next_step(clock, counts):
 
 
 @kernel
+def stands(clock, status, h):
+    """Whether an attempt is as exact as is asked.
+
+    On its branch through a singular position a motion is as smooth as elsewhere, and needs no shorter steps. What grows
+    there, the more the nearer it is looked at, is rounding across the constraints, which the projection removes.
+    """
+    if status != RUNNING or clock[ERROR] <= 1.0:
+        return status == RUNNING
+    return h <= 1.001 * clock[LEAST] and clock[ERROR] * clock[RTOL] <= ACROSS
+
+
+@kernel
 def reject(clock, counts, h, status):
     """Choose a shorter step after a failed attempt."""
     counts[REJECTED] += 1
     counts[REASON] = STEP_TOO_SMALL if status == RUNNING else status
     clock[NEXT_STEP] = h * reduction(clock, status)
+    if status == RUNNING:
+        clock[NEXT_STEP] = max(clock[NEXT_STEP], min(clock[LEAST], ASIDE * h))
 
 
 @kernel
@@ -145,6 +166,8 @@ def reduction(clock, status):
     """The factor of the step after a failed attempt."""
     if status == NOT_CONVERGED:
         return 0.5
+    if status == AT_SINGULAR:
+        return ASIDE
     if status != RUNNING:
         return SHRINK
     return max(SHRINK, SAFETY * clock[ERROR] ** -clock[EXPONENT])
@@ -159,7 +182,7 @@ def finish_step(calls, system, method, memory, solver, output, clock, counts):
     if outcome != RUNNING and outcome != RECONSIDER:
         return outcome
     _step(calls.accept, system, method, memory, solver, clock, counts, h, 1.0)
-    clock[TIME] = end
+    clock[TIME], clock[ACCEPTED] = end, h
     counts[STEPS] += 1
     counts[FRESH] = counts[RESTART]
     counts[PENDING] = counts[RESTART] = 0
@@ -174,11 +197,11 @@ def finish_step(calls, system, method, memory, solver, output, clock, counts):
 @kernel
 def control(clock, h):
     """PI control of the next step after an accepted one; a factor from 1 to KEEP leaves the step as it is."""
-    error = max(clock[ERROR], 1e-10)
+    error = min(max(clock[ERROR], 1e-10), 1.0)
     beta = clock[DAMPING] * clock[EXPONENT]
     factor = SAFETY * error ** (0.75 * beta - clock[EXPONENT]) * clock[LAST_ERROR] ** beta
     factor = min(GROW, max(SHRINK, factor))
-    clock[NEXT_STEP] = h * (1.0 if 1.0 <= factor < clock[KEEP] else factor)
+    clock[NEXT_STEP] = max(h * (1.0 if 1.0 <= factor < clock[KEEP] else factor), clock[LEAST])
     clock[LAST_ERROR] = max(error, 1e-4)
 
 
@@ -203,6 +226,11 @@ def record_step(calls, system, method, memory, solver, output, clock, counts, h,
         status = bring_back(system, end, memory.new)
         if status == OPENED:
             return status
+        if status == AT_SINGULAR and clock[FIXED_STEP] == 0.0 and end < clock[END] and h > 0.5 * clock[LEAST]:
+            return status
+        near = clock[LEAST] if clock[LEAST] > 0.0 else SHORTEST * max(h, clock[ACCEPTED])
+        clock[LEAST] = near if status == NEAR_SINGULAR or status == AT_SINGULAR else 0.0
+        status = RECONSIDER if status == RECONSIDER else RUNNING
     if asked.shape[0] == 0:
         store(output, stored, end, memory.new)
         stored += 1
@@ -222,7 +250,7 @@ def bring_back(system, time, state):
     answer = _project(
         system.project, system.mechanism, system.blocks, time, borrow(state), system.work, system.room, system.kept
     )
-    return RUNNING if answer == 0 else OPENED if answer == 1 else RECONSIDER
+    return RUNNING if answer == 0 else OPENED + answer - 1
 
 
 @kernel

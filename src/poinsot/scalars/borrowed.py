@@ -169,6 +169,9 @@ def _get(context, builder, signature, values):
 
 def _set(context, builder, signature, values):
     view, place = signature.args[0], _place(context, builder, signature, values)
+    if isinstance(view.scalar, types.Integer):
+        builder.store(context.cast(builder, values[2], signature.args[2], view.scalar), place, align=8)
+        return context.get_dummy_value()
     x = native.as_scalar(context, builder, signature.args[2], values[2], view.scalar)
     if isinstance(view.scalar, DualType):
         builder.store(builder.extract_value(x, 0), place)
@@ -188,8 +191,11 @@ def _get_rule(view, place):
 
 
 def _set_rule(view, place, x):
-    writable = _is_place(view, place) and not isinstance(view.scalar, types.Integer)
-    return types.void if writable and native.joined(view.scalar, x) == view.scalar else None
+    if not _is_place(view, place):
+        return None
+    if isinstance(view.scalar, types.Integer):
+        return types.void if isinstance(x, types.Integer) else None
+    return types.void if native.joined(view.scalar, x) == view.scalar else None
 
 
 native.teach(operator.getitem, _get_rule, _get, (BorrowedType, types.BaseTuple))

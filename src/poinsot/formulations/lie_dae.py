@@ -1,0 +1,583 @@
+"""`lie-dae`: index-1 equations on the Lie group of all poses and velocities, after paper 001.
+
+Terze, Müller, Zlatar, DAE Index 1 Formulation for Multibody System Dynamics in Lie-Group Setting. The state is that of
+(7), with the rotation matrix and the centre of mass of each body; its velocity is (8), its group that of (9). Equation
+(10), accelerations and multipliers from [M Cᵀ; C 0], is solved block by block along the mechanism: a body is eliminated
+first, then the joint that it hangs on, from the leaves inward; what closes a loop after all that it goes through.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numba import float64, typeof, types
+
+from poinsot._jit import address, kernel, routine
+from poinsot.algebra import so3, sparse
+from poinsot.algebra.manifold import larger, nearest_rotation
+from poinsot.algebra.matrix import product, symmetric_times, times, transposed_times
+from poinsot.algebra.memory import column3, column9, get3, get6, get9, put3, put_column3, put_column9
+from poinsot.algebra.sparse import ROW, get, put
+from poinsot.algebra.vector import add, cross, dot, negate, scale, sub
+from poinsot.formulations.closure import CLOSED_TO, Closure, cannot_be_kept_closed
+from poinsot.formulations.loops import AT, KEPT, NEAR, NEARNESS, OPENED, SETTLING, TOO_NEAR
+from poinsot.formulations.plan import way_of
+from poinsot.mechanism import tables as t
+from poinsot.mechanism.absolute import (
+    ALPHA,
+    LINEAR,
+    MOTION,
+    POSE,
+    apply_loads_to_bodies,
+    blocks_of_bodies,
+    count_rates,
+    counters_of,
+    of_bodies,
+    place,
+    report_motion,
+    set_counts,
+    state_of_bodies,
+    workspace_of_bodies,
+)
+from poinsot.mechanism.build import Layout, with_calls_for
+from poinsot.mechanism.build_loads import with_laws_for
+from poinsot.mechanism.constraints import GRADIENT, RATE_OF_VALUE, VALUE, XI, put_equations
+from poinsot.mechanism.dynamics import call_loads
+from poinsot.mechanism.initial import initial_state
+from poinsot.mechanism.report import add_reaction, clear_reaction
+from poinsot.mechanism.tables import (
+    ANGULAR_VELOCITY,
+    BODY_INERTIA,
+    BODY_MASS,
+    DRIVE_FORCE,
+    LOAD_FORCE,
+    LOAD_TORQUE,
+    POSITION,
+    ROTATION,
+    VELOCITIES,
+    borrowed,
+)
+from poinsot.mechanism.undetermined import refuse_undetermined
+from poinsot.problem import Array, Derived, Option, SecondOrderODE
+from poinsot.scalars import BorrowedType, Duals, absolute, borrow, dual, floats, lend
+
+OPTIONS = {
+    "weights": Option(
+        "mass", "the metric in which stabilize moves bodies least: their inertia, or 1 for metres and radians alike",
+        ("mass", "unit"),
+    ),
+    "rate_of_return": Option(
+        20.0, "with stabilize baumgarte: how fast deviations from the constraints die out (1/s)", (), 0.0, 1e6
+    ),
+}  # fmt: skip
+
+# The head of `plan`: how many equations are imposed; where their list, their unknowns, the bodies' places, the ends of
+# the equations (and how many), the angles that are counted (and how many) and the plan of elimination begin; whether
+# weights are units, whether stabilisation goes once and by rotation vectors, whether a singular position is near, how
+# often solutions are refined; where in the table of scalars kept solutions, kept states and settings stand.
+(
+    EQUATIONS, CHOSEN, UNKNOWN, PLACES, ENDS, END_COUNT, COUNTERS, COUNTED, ELIMINATION, UNIT, VECTORS, NEAR_SINGULAR,
+    REFINED, FIRST_UNKNOWN, UNKNOWNS, BLOCKS, KEPT_SOLUTION, KEPT_STATE, SETTINGS, HEAD,
+) = range(20)  # fmt: skip
+# Of each body: where its unknowns and its block stand. Of each equation: where its unknown and its pivot stand. Of each
+# end of a term: the body's row, the equation's place, which term, whether it is b (1) or a (-1), where its part of the
+# matrix begins and the distance of its columns, where the body's unknowns stand.
+PLACE, EQUATION_PLACE, END = 2, 2, 7
+# Columns of `loops` of an equation's row, behind what `put_equations` writes: its largest pivot so far.
+USUAL = 21
+# Settings: the largest |Φ| that counts as closed, Baumgarte's rate (0 without).
+CLOSED, RETURN = range(2)
+
+# A pivot of an equation below this part of what it would be between free bodies is rounding.
+REDUNDANT = 1e-12
+# A body that has no inertia about some axis is lent this part of what it has about the others; what that changes in a
+# solution is taken back by refinement.
+LENT, REFINEMENTS = 1e-9, 2
+# Newton's iteration for positions squares what is missing; more than this it never needs.
+MOST_ITERATIONS = 12
+
+
+# ------------------------------------------------------------------------------------------ equation (10)
+
+
+@routine
+def lie_dynamics(mechanism, t, state, work, rate):
+    """The velocity (8) of the state at time t."""
+    mechanism, state, work, rate = borrowed(mechanism), borrow(state), borrow(work), borrow(rate)
+    plan, loops, n = mechanism.plan, mechanism.loops, mechanism.sizes[0, VELOCITIES]
+    near = plan[NEAR_SINGULAR, 0] != 0
+    if near:
+        settle(mechanism, t, state, work)
+    accelerate(mechanism, t, state, work)
+    first, counted = state.shape[0] - n, plan[COUNTED, 0]
+    for b in range(mechanism.bodies.shape[0]):
+        i = mechanism.bodies[b, 0]
+        for k in range(MOTION):
+            rate[MOTION * b + k, 0] = state[first + MOTION * b + k, 0]
+        put_column3(rate, n + MOTION * b, 0, get3(work, i, ALPHA))
+        put_column3(rate, n + MOTION * b + 3, 0, get3(work, i, LINEAR))
+    count_rates(mechanism, plan, plan[COUNTERS, 0], counted, state, work, rate)
+    if near:
+        recall(plan, loops, state)
+
+
+@kernel
+def accelerate(mechanism, t, state, work):
+    """Accelerations of the bodies into `work`, multipliers among the unknowns."""
+    plan, loops = mechanism.plan, mechanism.loops
+    call_loads(mechanism, t, state, work)
+    evaluate(mechanism, t, state, work)
+    put_matrix(mechanism, work, False, False)
+    sparse.factorise(plan, plan[ELIMINATION, 0], loops)
+    put_forces(mechanism, work)
+    sparse.solve(plan, plan[ELIMINATION, 0], loops)
+    for _ in range(plan[REFINED, 0]):
+        refine(mechanism, work)
+    for b in range(mechanism.bodies.shape[0]):
+        i, u = mechanism.bodies[b, 0], plan[plan[PLACES, 0] + PLACE * b, 0]
+        put3(work, i, ALPHA, unknowns3(loops, u))
+        put3(work, i, LINEAR, unknowns3(loops, u + 3))
+
+
+@kernel
+def unknowns3(loops, u):
+    """Three unknowns."""
+    return get(loops, u), get(loops, u + 1), get(loops, u + 2)
+
+
+@kernel
+def put_unknowns3(loops, u, x):
+    """Three unknowns, or right-hand sides, become x."""
+    put(loops, u, x[0])
+    put(loops, u + 1, x[1])
+    put(loops, u + 2, x[2])
+
+
+@kernel
+def add_unknowns3(loops, u, x):
+    """Add to three unknowns, or right-hand sides."""
+    put_unknowns3(loops, u, add(unknowns3(loops, u), x))
+
+
+@kernel
+def gradient_at(plan, work, loops, at):
+    """The gradient of an equation at an end: moment about the centre of mass in body axes, and force in the world."""
+    i, q, column, sign = plan[at, 0], plan[at + 1, 0], GRADIENT * plan[at + 2, 0], plan[at + 3, 0]
+    force, torque = scale(sign, get3(loops, q, column)), scale(sign, get3(loops, q, column + 3))
+    arm = sub(get3(loops, q, column + 6), get3(work, i, POSITION))
+    return transposed_times(get9(work, i, ROTATION), add(torque, cross(arm, force))), force
+
+
+@kernel
+def put_matrix(mechanism, work, unit, vectors):
+    """The matrix [M Cᵀ; C 0] of (10), or that of (12) with weights; in rotation vectors, (17), if asked for."""
+    plan, loops, frames = mechanism.plan, mechanism.loops, mechanism.body_frames
+    for e in range(plan[BLOCKS, 0], plan[KEPT_SOLUTION, 0]):
+        put(loops, e, 0.0)
+    for b in range(mechanism.bodies.shape[0]):
+        block, mass, J = plan[plan[PLACES, 0] + PLACE * b + 1, 0], frames[b, BODY_MASS], get6(frames, b, BODY_INERTIA)
+        one, zero = 0.0 * mass + 1.0, 0.0 * work[mechanism.bodies[b, 0], POSITION]
+        if unit:
+            mass, J = one, (one, one, one, 0.0 * one, 0.0 * one, 0.0 * one)
+        elif plan[REFINED, 0] > 0:
+            lent = LENT * (J[0] + J[1] + J[2])
+            J = (J[0] + lent, J[1] + lent, J[2] + lent, J[3], J[4], J[5])
+        full = (
+            J[0] + zero, J[3] + zero, J[4] + zero,
+            J[3] + zero, J[1] + zero, J[5] + zero,
+            J[4] + zero, J[5] + zero, J[2] + zero,
+        )  # fmt: skip
+        if vectors and not unit:
+            T = tangent(work, mechanism.bodies[b, 0])
+            full = product((T[0], T[3], T[6], T[1], T[4], T[7], T[2], T[5], T[8]), product(full, T))
+        for k in range(3):
+            put(loops, block + (MOTION + 1) * (3 + k), mass)
+        put(loops, block, full[0])
+        put(loops, block + MOTION, full[3])
+        put(loops, block + MOTION + 1, full[4])
+        put(loops, block + 2 * MOTION, full[6])
+        put(loops, block + 2 * MOTION + 1, full[7])
+        put(loops, block + 2 * MOTION + 2, full[8])
+    for n in range(plan[END_COUNT, 0]):
+        at = plan[ENDS, 0] + END * n
+        moment, force = gradient_at(plan, work, loops, at)
+        if vectors:  # ∂Φ/∂Ψ = C T, (17)
+            moment = so3.dexp(rotation_vector(work, plan[at, 0]), moment)
+        begin, step = plan[at + 4, 0], plan[at + 5, 0]
+        add_to(loops, begin, step, moment)
+        add_to(loops, begin + 3 * step, step, force)
+
+
+@kernel
+def add_to(loops, begin, step, x):
+    """Add to three entries of the matrix that stand `step` apart."""
+    put(loops, begin, get(loops, begin) + x[0])
+    put(loops, begin + step, get(loops, begin + step) + x[1])
+    put(loops, begin + 2 * step, get(loops, begin + 2 * step) + x[2])
+
+
+@kernel
+def rotation_vector(work, i):
+    """The rotation vector Ψ of a body, R = exp Ψ (13)."""
+    return so3.log(get9(work, i, ROTATION))
+
+
+@kernel
+def tangent(work, i):
+    """T(Ψ) of (17), which makes of a change of Ψ the rotation in body axes: dexp at -Ψ."""
+    back = negate(rotation_vector(work, i))
+    zero = 0.0 * back[0]
+    x, y, z = (zero + 1.0, zero, zero), (zero, zero + 1.0, zero), (zero, zero, zero + 1.0)
+    x, y, z = so3.dexp(back, x), so3.dexp(back, y), so3.dexp(back, z)
+    return x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]
+
+
+@kernel
+def put_forces(mechanism, work):
+    """The right-hand side of (10): forces on the bodies, and ξ less what turning adds where equations act."""
+    plan, loops, frames, gravity = mechanism.plan, mechanism.loops, mechanism.body_frames, get3(mechanism.gravity, 0, 0)
+    for b in range(mechanism.bodies.shape[0]):
+        i, u = mechanism.bodies[b, 0], plan[plan[PLACES, 0] + PLACE * b, 0]
+        w = get3(work, i, ANGULAR_VELOCITY)
+        torque = transposed_times(get9(work, i, ROTATION), get3(work, i, LOAD_TORQUE))
+        gyroscopic = cross(w, symmetric_times(get6(frames, b, BODY_INERTIA), w))
+        put_unknowns3(loops, u, sub(torque, gyroscopic))
+        put_unknowns3(loops, u + 3, add(get3(work, i, LOAD_FORCE), scale(frames[b, BODY_MASS], gravity)))
+    returning = loops[plan[SETTINGS, 0], RETURN]
+    for q in range(plan[EQUATIONS, 0]):
+        drift = returning * (2.0 * loops[q, RATE_OF_VALUE] + returning * loops[q, VALUE])
+        put(loops, plan[plan[UNKNOWN, 0] + EQUATION_PLACE * q, 0], loops[q, XI] - drift)
+    for n in range(plan[END_COUNT, 0]):
+        at = plan[ENDS, 0] + END * n
+        i, q, column = plan[at, 0], plan[at + 1, 0], GRADIENT * plan[at + 2, 0]
+        R = get9(work, i, ROTATION)
+        w = times(R, get3(work, i, ANGULAR_VELOCITY))
+        arm = sub(get3(loops, q, column + 6), get3(work, i, POSITION))
+        turning = plan[at + 3, 0] * dot(get3(loops, q, column), cross(w, cross(w, arm)))
+        u = plan[plan[UNKNOWN, 0] + EQUATION_PLACE * q, 0]
+        put(loops, u, get(loops, u) - turning)
+
+
+@kernel
+def refine(mechanism, work):
+    """Improve the solution by what it leaves of (10), with the bodies' own inertia; the factors are at hand."""
+    plan, loops, frames = mechanism.plan, mechanism.loops, mechanism.body_frames
+    first, kept = plan[FIRST_UNKNOWN, 0], plan[KEPT_SOLUTION, 0]
+    for k in range(plan[UNKNOWNS, 0]):
+        put(loops, kept + k, get(loops, first + k))
+    put_forces(mechanism, work)
+    for b in range(mechanism.bodies.shape[0]):
+        u = plan[plan[PLACES, 0] + PLACE * b, 0]
+        alpha, a = unknowns3(loops, u - first + kept), unknowns3(loops, u - first + kept + 3)
+        add_unknowns3(loops, u, negate(symmetric_times(get6(frames, b, BODY_INERTIA), alpha)))
+        add_unknowns3(loops, u + 3, scale(-frames[b, BODY_MASS], a))
+    for n in range(plan[END_COUNT, 0]):
+        at = plan[ENDS, 0] + END * n
+        moment, force = gradient_at(plan, work, loops, at)
+        u, e = plan[at + 6, 0], plan[plan[UNKNOWN, 0] + EQUATION_PLACE * plan[at + 1, 0], 0]
+        there = u - first + kept
+        moved = dot(moment, unknowns3(loops, there)) + dot(force, unknowns3(loops, there + 3))
+        put(loops, e, get(loops, e) - moved)
+        x = -get(loops, e - first + kept)
+        add_unknowns3(loops, u, scale(x, moment))
+        add_unknowns3(loops, u + 3, scale(x, force))
+    sparse.solve(plan, plan[ELIMINATION, 0], loops)
+    for k in range(plan[UNKNOWNS, 0]):
+        put(loops, first + k, get(loops, first + k) + get(loops, kept + k))
+
+
+# ------------------------------------------------------------------------------------------ stabilisation
+
+
+@routine
+def stabilise(mechanism, blocks, t, state, work, rate, kept):
+    """Bring positions, then velocities, onto the constraints by the least weighted amount: (12), or (13)-(24).
+
+    Of the views behind `work` none is needed: what changes stands among the unknowns.
+    """
+    mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
+    plan, loops = mechanism.plan, mechanism.loops
+    vectors, missed, left = plan[VECTORS, 0] != 0, 0.0, 0.0
+    for iteration in range(MOST_ITERATIONS):
+        left = demand(mechanism, t, state, work, VALUE)
+        if left == 0.0 or not left < math.inf or (iteration > 0 and (vectors or left >= 0.5 * missed)):
+            break
+        missed = left
+        correct(mechanism, work, VALUE, vectors)
+        move_bodies(mechanism, state, work, vectors)
+    demand(mechanism, t, state, work, RATE_OF_VALUE)
+    correct(mechanism, work, RATE_OF_VALUE, False)
+    first = state.shape[0] - mechanism.sizes[0, VELOCITIES]
+    for b in range(mechanism.bodies.shape[0]):
+        for k in range(MOTION):
+            state[first + MOTION * b + k, 0] += get(loops, plan[plan[PLACES, 0] + PLACE * b, 0] + k)
+    place(mechanism, state, work)
+    set_counts(mechanism, plan, plan[COUNTERS, 0], plan[COUNTED, 0], state, work)
+    if not (vectors or left <= loops[plan[SETTINGS, 0], CLOSED]):
+        return OPENED
+    return judge_pivots(plan, loops)
+
+
+@kernel
+def evaluate(mechanism, t, state, work):
+    """Place the bodies and evaluate the equations."""
+    plan, loops = mechanism.plan, mechanism.loops
+    place(mechanism, state, work)
+    put_equations(mechanism, t, state, work, plan, plan[CHOSEN, 0], plan[EQUATIONS, 0], loops)
+
+
+@kernel
+def demand(mechanism, t, state, work, column):
+    """The same; the largest Φ or Φ' is returned."""
+    largest = 0.0
+    evaluate(mechanism, t, state, work)
+    for q in range(mechanism.plan[EQUATIONS, 0]):
+        largest = larger(largest, mechanism.loops[q, column])
+    return largest
+
+
+@kernel
+def correct(mechanism, work, column, vectors):
+    """The least motion, among the unknowns, that takes Φ or Φ' away to first order (22)-(23)."""
+    plan, loops = mechanism.plan, mechanism.loops
+    put_matrix(mechanism, work, plan[UNIT, 0] != 0, vectors)
+    sparse.factorise(plan, plan[ELIMINATION, 0], loops)
+    for k in range(plan[UNKNOWNS, 0]):
+        put(loops, plan[FIRST_UNKNOWN, 0] + k, 0.0)
+    for q in range(plan[EQUATIONS, 0]):
+        put(loops, plan[plan[UNKNOWN, 0] + EQUATION_PLACE * q, 0], -loops[q, column])
+    sparse.solve(plan, plan[ELIMINATION, 0], loops)
+
+
+@kernel
+def move_bodies(mechanism, state, work, vectors):
+    """Move all bodies by the unknowns: R exp(ΔΘ) (16), or exp(Ψ + ΔΨ) (24), and x + Δx (20)."""
+    plan, loops = mechanism.plan, mechanism.loops
+    for b in range(mechanism.bodies.shape[0]):
+        i, u, q = mechanism.bodies[b, 0], plan[plan[PLACES, 0] + PLACE * b, 0], POSE * b
+        turn, shift = unknowns3(loops, u), unknowns3(loops, u + 3)
+        if vectors:
+            put_column9(state, q, 0, so3.exp(add(rotation_vector(work, i), turn)))
+        else:
+            put_column9(state, q, 0, product(column9(state, q, 0), so3.exp(turn)))
+        put_column3(state, q + 9, 0, add(column3(state, q + 9, 0), shift))
+
+
+@kernel
+def judge_pivots(plan, loops):
+    """What the pivots say of a closed state, against the largest so far; a singular position that is near is noted."""
+    near, at = False, False
+    for q in range(plan[EQUATIONS, 0]):
+        e, pivot = plan[plan[CHOSEN, 0] + q, 0], plan[plan[UNKNOWN, 0] + EQUATION_PLACE * q + 1, 0]
+        inverse = absolute(get(loops, pivot))
+        if loops[e, USUAL] * inverse < 1.0 and inverse > 0.0:
+            loops[e, USUAL] = 1.0 / inverse
+        near = near or inverse == 0.0 or not inverse * loops[e, USUAL] * NEARNESS < 1.0
+        at = at or inverse == 0.0 or not inverse * loops[e, USUAL] * TOO_NEAR < 1.0
+    plan[NEAR_SINGULAR, 0] = 1 if near else 0
+    return AT if at else NEAR if near else KEPT
+
+
+@kernel
+def settle(mechanism, t, state, work):
+    """Exchange the state for the nearest closed one; `recall` brings it back.
+
+    In a singular position the gradient of an equation vanishes with what it demands, and accelerations are the limit of
+    their quotient: only on the constraints, and with rotations, have they one. Stages of a step are a little off both.
+    """
+    plan, loops = mechanism.plan, mechanism.loops
+    for k in range(state.shape[0]):
+        put(loops, plan[KEPT_STATE, 0] + k, state[k, 0])
+    for b in range(mechanism.bodies.shape[0]):
+        put_column9(state, POSE * b, 0, nearest_rotation(column9(state, POSE * b, 0)))
+    for _ in range(SETTLING):
+        evaluate(mechanism, t, state, work)
+        correct(mechanism, work, VALUE, False)
+        move_bodies(mechanism, state, work, False)
+    evaluate(mechanism, t, state, work)
+    correct(mechanism, work, RATE_OF_VALUE, False)
+    first = state.shape[0] - mechanism.sizes[0, VELOCITIES]
+    for b in range(mechanism.bodies.shape[0]):
+        for k in range(MOTION):
+            state[first + MOTION * b + k, 0] += get(loops, plan[plan[PLACES, 0] + PLACE * b, 0] + k)
+
+
+@kernel
+def recall(plan, loops, state):
+    """The kept state."""
+    for k in range(state.shape[0]):
+        state[k, 0] = get(loops, plan[KEPT_STATE, 0] + k)
+
+
+# ------------------------------------------------------------------------------------------ posing
+
+
+@routine
+def report(mechanism, state, work, bodies, joints):
+    """All that a Run records of bodies and joints at one instant, after `lie_dynamics`."""
+    plan, loops = mechanism.plan, mechanism.loops
+    place(mechanism, state, work)
+    report_motion(mechanism, state, work, bodies, joints)
+    for j in range(mechanism.joints.shape[0]):
+        clear_reaction(joints, j)
+        joints[j, DRIVE_FORCE] = 0.0
+    for q in range(plan[EQUATIONS, 0]):
+        x = -get(loops, plan[plan[UNKNOWN, 0] + EQUATION_PLACE * q, 0])
+        add_reaction(mechanism, plan[plan[CHOSEN, 0] + q, 0], loops, q, x, joints)
+
+
+def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
+    """Pose (9) with accelerations from (10)."""
+    refuse_undetermined(layout)
+    closure = Closure.of(layout, chosen)
+    start, counters = closure.consistent(initial_state(layout)), counters_of(layout)
+    mechanism = of_bodies(layout, counters)
+    imposed = [e for e in range(len(layout.equations)) if e not in closure.rows or e in closure.chosen]
+    initial = state_of_bodies(layout, counters, start)
+    mechanism = _with_plan(layout, mechanism, imposed, counters, len(initial), chosen, closure.size)
+    blocks, n_states, n_rates = blocks_of_bodies(len(layout.bodies), len(counters))
+    work = workspace_of_bodies(mechanism, floats)
+    _put_least_pivots(closure, mechanism, imposed, initial, work)
+    address_of_rates, view = rates_address(mechanism, BorrowedType(float64)), BorrowedType(float64)
+    duals = dual_tables(mechanism)
+    lent, blocks, work = lend((mechanism, blocks, work))
+    table, stabilised = float64[:, ::1], chosen.get("stabilize", "projection") in ("projection", "rotation-vector")
+    signature = types.int64(*map(typeof, (lent, blocks)), float64, *(view,) * 4)
+    return SecondOrderODE(
+        layout,
+        lent,
+        blocks,
+        n_states,
+        n_rates,
+        initial,
+        work,
+        address_of_rates,
+        address(report, types.void(typeof(lent), view, view, table, table)),
+        lambda: derived(layout, mechanism),
+        dual_tables=lend(duals),
+        project=address(stabilise, signature) if imposed and stabilised else 0,
+        diagnose=lambda time, state: diagnose(layout, mechanism, imposed, time, state),
+        mobility=closure.mobility,
+        redundant=closure.redundant,
+    )
+
+
+def rates_address(mechanism: t.Mechanism, view: types.Type) -> int:
+    """The address of the rates for borrowed views of a type; that of the loads goes into the mechanism's table."""
+    lent = typeof(lend(mechanism))
+    with_calls_for(view.scalar, mechanism)
+    if len(mechanism.loads) > 0:
+        loads = address(apply_loads_to_bodies, types.void(lent, float64, view, view))
+        mechanism.sizes[0, t.LOADS_ADDRESS] = loads
+    return address(lie_dynamics, types.void(lent, float64, view, view, view))
+
+
+def dual_tables(mechanism: t.Mechanism) -> tuple[t.Mechanism, Duals]:
+    """Mechanism and workspace for Duals; the plan is the same table, so that it changes with that of the numbers."""
+    loops = Duals(*mechanism.loops.shape)
+    loops.data[:, :, 0] = mechanism.loops
+    mechanism = mechanism._replace(sizes=mechanism.sizes.copy(), loops=loops)
+    return mechanism, workspace_of_bodies(mechanism, Duals)
+
+
+def derived(layout: Layout, mechanism: t.Mechanism) -> Derived:
+    """The rates for Duals."""
+    mechanism, work = dual_tables(with_laws_for(dual, layout.model, mechanism))
+    call = rates_address(mechanism, BorrowedType(dual))
+    return Derived(call, *lend((mechanism, work)))
+
+
+def _with_plan(
+    layout: Layout,
+    mechanism: t.Mechanism,
+    imposed: Sequence[int],
+    counters: Sequence[tuple[int, int]],
+    n_states: int,
+    chosen: Mapping[str, Any],
+    size: float,
+) -> t.Mechanism:
+    """The mechanism with its plan and its table of scalars, laid out for these equations."""
+    bodies, rows = len(layout.bodies), len(layout.equations)
+    body_of_link = {int(link): b for b, link in enumerate(mechanism.bodies[:, 0])}
+    members: dict[str, list[int]] = {}
+    for e in imposed:
+        members.setdefault(layout.equations[e].owner, []).append(e)
+    ways = {e: way_of(layout.mechanism, e) for e in imposed}
+    child = {branch.joint.name: branch.child.name for branch in layout.topology.branches if branch.joint is not None}
+    names, sizes = list(layout.bodies), [MOTION] * bodies + [len(group) for group in members.values()]
+    neighbours: dict[int, set[int]] = {n: set() for n in range(len(sizes))}
+    after: dict[int, set[int]] = {}
+    for node, (owner, group) in enumerate(members.items(), bodies):
+        around = {body_of_link[link] for e in group for link, _, _ in ways[e].ends if link in body_of_link}
+        passed = {body_of_link[link] for e in group for link in ways[e].passes if link in body_of_link}
+        after[node] = {names.index(child[owner])} if owner in child else passed
+        neighbours[node] = around
+        for body in around:
+            neighbours[body].add(node)
+    elimination = sparse.plan_elimination(sizes, neighbours, after, rows * ROW)
+
+    table = [0] * HEAD
+    table[EQUATIONS], table[CHOSEN] = len(imposed), len(table)
+    table += imposed
+    table[UNKNOWN] = len(table)
+    place = {e: (node, n) for node, group in enumerate(members.values(), bodies) for n, e in enumerate(group)}
+    for e in imposed:
+        node, n = place[e]
+        table += [elimination.unknowns[node] + n, elimination.diagonal[node] + n * (sizes[node] + 1)]
+    table[PLACES] = len(table)
+    for b in range(bodies):
+        table += [elimination.unknowns[b], elimination.diagonal[b]]
+    table[ENDS] = len(table)
+    for q, e in enumerate(imposed):
+        node, n = place[e]
+        for link, term, end in ways[e].ends:
+            if link in body_of_link:
+                b = body_of_link[link]
+                begin, by_row, by_column = elimination.entry(node, b, sizes)
+                table += [link, q, term, 2 * end - 1, begin + n * by_row, by_column, elimination.unknowns[b]]
+    table[END_COUNT] = (len(table) - table[ENDS]) // END
+    table[COUNTERS], table[COUNTED] = len(table), len(counters)
+    table += [number for pair in counters for number in pair]
+    table[ELIMINATION] = len(table)
+    table += elimination.table
+    table[UNIT] = int(chosen.get("weights") == "unit")
+    table[VECTORS] = int(chosen.get("stabilize") == "rotation-vector")
+    moments = [np.linalg.eigvalsh(body.inertia.matrix) for body in layout.model.bodies.values()]
+    table[REFINED] = REFINEMENTS if any(least <= LENT * most for least, _, most in moments) else 0
+    unknowns = sum(sizes)
+    table[FIRST_UNKNOWN], table[UNKNOWNS] = rows * ROW, unknowns
+    table[BLOCKS], table[KEPT_SOLUTION] = rows * ROW + 2 * unknowns, elimination.scalars
+    table[KEPT_STATE] = elimination.scalars + unknowns
+    table[SETTINGS] = (table[KEPT_STATE] + n_states) // ROW + 1
+    loops = np.zeros((table[SETTINGS] + 1, ROW))
+    loops[table[SETTINGS], CLOSED] = CLOSED_TO * size
+    if chosen.get("stabilize") == "baumgarte":
+        loops[table[SETTINGS], RETURN] = chosen["rate_of_return"]
+    return mechanism._replace(plan=np.array(table, np.int64)[:, None], loops=loops)
+
+
+def _put_least_pivots(
+    closure: Closure, mechanism: t.Mechanism, imposed: Sequence[int], state: Array, work: Array
+) -> None:
+    """Below which pivots equations count as dependent on others: a part of what they would be between free bodies."""
+    plan, loops = mechanism.plan[:, 0], mechanism.loops
+    evaluate_for_python(mechanism, 0.0, state, work)
+    scales = np.zeros(len(imposed))
+    for link, q, term, *_ in plan[plan[ENDS] : plan[ENDS] + END * plan[END_COUNT]].reshape(-1, END):
+        scales[q] += closure.answer(work, int(link), loops[q, GRADIENT * term : GRADIENT * (term + 1)])
+    places = plan[plan[UNKNOWN] : plan[UNKNOWN] + EQUATION_PLACE * len(imposed)].reshape(-1, EQUATION_PLACE)[:, 0]
+    loops.ravel()[places + plan[UNKNOWNS]] = REDUNDANT * scales
+
+
+@routine
+def evaluate_for_python(mechanism, t, state, work):
+    """The equations of a state, for Python."""
+    evaluate(borrowed(mechanism), t, borrow(state), borrow(work))
+
+
+def diagnose(layout: Layout, mechanism: t.Mechanism, imposed: Sequence[int], time: float, state: Array) -> str:
+    """Why positions cannot be closed."""
+    evaluate_for_python(mechanism, time, state, workspace_of_bodies(mechanism, floats))
+    gaps = np.abs(mechanism.loops[: len(imposed), VALUE])
+    return cannot_be_kept_closed(layout.equations[imposed[int(np.argmax(gaps))]])
