@@ -94,7 +94,8 @@ NEAR_SINGULAR, HEAD = 12, 13
 # that place of the plan, and what belongs to the equation of that row of the mechanism's table.
 DEMAND, INVERSE, LAMBDA, SCALE, RETURN, USUAL, ROUNDING, FLOOR = range(21, 29)
 # RETURN: Baumgarte's rate (1/s), 0 without. USUAL: the pivot away from singular positions. ROUNDING: the largest |Φ|
-# that is rounding and asks for no correction; of |Φ'| per unit of the largest joint rate. FLOOR: lesser pivots are noise.
+# that is rounding and asks for no correction; of |Φ'| per unit of the largest joint rate.
+# FLOOR: lesser pivots are noise.
 # Columns of `loops`, rows of pairs of a link and an equation: E, and what it moves (of a free or spherical link).
 E_MOMENT, E_FORCE, MOVED_ALPHA, MOVED_A = 0, 3, 6, 9
 # Columns of the last row of `loops`: the largest |Φ| that counts as closed; the least pivot, over what it would be
