@@ -112,7 +112,7 @@ def dexp_inv(blocks, u, v, out, order):
 
 
 @kernel
-def _nearest_rotation(R):
+def nearest_rotation(R):
     """The orthogonal factor of R by Newton's iteration R <- (R + R⁻ᵀ)/2."""
     for _ in range(_POLAR_ITERATIONS):
         R = matrix.full_scale(0.5, matrix.full_add(R, matrix.transpose(matrix.inverse(R))))
@@ -127,7 +127,7 @@ def normalise(blocks, state):
         if blocks[b, KIND] == QUATERNION:
             put_column4(state, s, 0, quaternion.normalise(column4(state, s, 0)))
         elif blocks[b, KIND] == ROTATION:
-            put_column9(state, s, 0, _nearest_rotation(column9(state, s, 0)))
+            put_column9(state, s, 0, nearest_rotation(column9(state, s, 0)))
 
 
 @kernel

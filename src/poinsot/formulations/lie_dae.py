@@ -15,12 +15,13 @@ from numba import float64, typeof, types
 
 from poinsot._jit import address, kernel, routine
 from poinsot.algebra import so3, sparse
-from poinsot.algebra.manifold import larger
+from poinsot.algebra.manifold import larger, nearest_rotation
 from poinsot.algebra.matrix import product, symmetric_times, times, transposed_times
 from poinsot.algebra.memory import column3, column9, get3, get6, get9, put3, put_column3, put_column9
 from poinsot.algebra.sparse import ROW, get, put
 from poinsot.algebra.vector import add, cross, dot, negate, scale, sub
 from poinsot.formulations.closure import CLOSED_TO, Closure, cannot_be_kept_closed, mobility
+from poinsot.formulations.loops import AT, KEPT, NEAR, NEARNESS, OPENED, SETTLING, TOO_NEAR
 from poinsot.formulations.plan import way_of
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.absolute import (
@@ -92,11 +93,8 @@ REDUNDANT = 1e-12
 # A body that has no inertia about some axis is lent this part of what it has about the others; what that changes in a
 # solution is taken back by refinement.
 LENT, REFINEMENTS = 1e-9, 2
-# What stabilisation answers; Newton's iteration for positions squares what is missing.
-KEPT, OPENED, MOST_ITERATIONS = 0, 1, 12
-# A singular position is near where a pivot is below this part of the usual; so many steps of Newton's iteration settle
-# the stages there.
-NEARNESS, SETTLING = 0.01, 3
+# Newton's iteration for positions squares what is missing; more than this it never needs.
+MOST_ITERATIONS = 12
 
 
 # ------------------------------------------------------------------------------------------ equation (10)
@@ -315,8 +313,9 @@ def stabilise(mechanism, blocks, t, state, work, rate, kept):
             state[first + MOTION * b + k, 0] += get(loops, plan[plan[PLACES, 0] + PLACE * b, 0] + k)
     place(mechanism, state, work)
     set_counts(mechanism, plan, plan[COUNTERS, 0], plan[COUNTED, 0], state, work)
-    look_for_singular_positions(plan, loops)
-    return KEPT if vectors or left <= loops[plan[SETTINGS, 0], CLOSED] else OPENED
+    if not (vectors or left <= loops[plan[SETTINGS, 0], CLOSED]):
+        return OPENED
+    return judge_pivots(plan, loops)
 
 
 @kernel
@@ -365,16 +364,18 @@ def move_bodies(mechanism, state, work, vectors):
 
 
 @kernel
-def look_for_singular_positions(plan, loops):
-    """Whether an equation's pivot has fallen far below its largest so far."""
-    plan[NEAR_SINGULAR, 0] = 0
+def judge_pivots(plan, loops):
+    """What the pivots say of a closed state, against the largest so far; it is noted where a singular position is near."""
+    near, at = False, False
     for q in range(plan[EQUATIONS, 0]):
         e, pivot = plan[plan[CHOSEN, 0] + q, 0], plan[plan[UNKNOWN, 0] + EQUATION_PLACE * q + 1, 0]
         inverse = absolute(get(loops, pivot))
-        if inverse == 0.0 or inverse * loops[e, USUAL] * NEARNESS > 1.0:
-            plan[NEAR_SINGULAR, 0] = 1
-        elif loops[e, USUAL] * inverse < 1.0:
+        if loops[e, USUAL] * inverse < 1.0 and inverse > 0.0:
             loops[e, USUAL] = 1.0 / inverse
+        near = near or inverse == 0.0 or not inverse * loops[e, USUAL] * NEARNESS < 1.0
+        at = at or inverse == 0.0 or not inverse * loops[e, USUAL] * TOO_NEAR < 1.0
+    plan[NEAR_SINGULAR, 0] = 1 if near else 0
+    return AT if at else NEAR if near else KEPT
 
 
 @kernel
@@ -382,11 +383,13 @@ def settle(mechanism, t, state, work):
     """Exchange the state for the nearest closed one; `recall` brings it back.
 
     In a singular position the gradient of an equation vanishes with what it demands, and accelerations are the limit of
-    their quotient: only on the constraints have they one. Stages of a step are a little off them.
+    their quotient: only on the constraints, and with rotations, have they one. Stages of a step are a little off both.
     """
     plan, loops = mechanism.plan, mechanism.loops
     for k in range(state.shape[0]):
         put(loops, plan[KEPT_STATE, 0] + k, state[k, 0])
+    for b in range(mechanism.bodies.shape[0]):
+        put_column9(state, POSE * b, 0, nearest_rotation(column9(state, POSE * b, 0)))
     for _ in range(SETTLING):
         evaluate(mechanism, t, state, work)
         correct(mechanism, work, VALUE, False)
@@ -433,7 +436,7 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
     mechanism = _with_plan(layout, mechanism, imposed, counters, len(initial), chosen, closure.size)
     blocks, n_states, n_rates = blocks_of_bodies(len(layout.bodies), len(counters))
     work = workspace_of_bodies(mechanism, floats)
-    _put_limits(layout, mechanism, imposed, initial, work)
+    _put_least_pivots(mechanism, imposed, initial, work)
     address_of_rates, view = rates_address(mechanism, BorrowedType(float64)), BorrowedType(float64)
     duals = dual_tables(mechanism)
     lent, blocks, work = lend((mechanism, blocks, work))
@@ -550,7 +553,7 @@ def _with_plan(
     return mechanism._replace(plan=np.array(table, np.int64)[:, None], loops=loops)
 
 
-def _put_limits(layout: Layout, mechanism: t.Mechanism, imposed: Sequence[int], state: Array, work: Array) -> None:
+def _put_least_pivots(mechanism: t.Mechanism, imposed: Sequence[int], state: Array, work: Array) -> None:
     """Below which pivots equations count as dependent on others: a part of what they would be between free bodies."""
     plan, loops = mechanism.plan[:, 0], mechanism.loops
     evaluate_for_python(mechanism, 0.0, state, work)
