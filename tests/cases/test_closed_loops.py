@@ -153,8 +153,9 @@ def test_four_bars_pass_their_singular_positions_on_the_parallelograms_branch(lo
     assert np.sum(np.diff(np.sign(run.arrays["position"][:, 0, 1])) != 0) == 10  # flat ten times
     ends = 2.0 * run.arrays["position"][:, 0, :2]
     error = np.abs(ends - independent.four_bars(loops, run.time)).max()
-    assert error <= max(2e3 * tolerance, 2e-8)
-    assert run.energy_drift <= max(10.0 * tolerance, 1e-9)
+    # Below that it is rounding, which each passage magnifies.
+    assert error <= max(2e3 * tolerance, 1e-7)
+    assert run.energy_drift <= max(10.0 * tolerance, 1e-8)
     assert max(run.arrays["position_error"].max(), run.arrays["velocity_error"].max()) < 1e-12
     assert run.stats.steps < 1000  # rounding near the singular positions makes no short steps
 
