@@ -57,7 +57,7 @@ def exact(loops: int, times: np.ndarray) -> np.ndarray:
 
 
 def energy_change(loops: int, ends: np.ndarray, speeds: np.ndarray) -> float:
-    """The largest change of energy over the kinetic energy at the start, of a crank's height and angular speed."""
+    """The largest change of energy over the largest kinetic energy, of a crank's end and angular speed."""
     inertia, weight = (loops + 1) / 3.0 + loops, ((loops + 1) / 2.0 + loops) * G
     energy = 0.5 * inertia * speeds**2 + weight * ends[:, 1]
     largest = 0.5 * inertia + weight * (1.0 - ends[:, 1].min())

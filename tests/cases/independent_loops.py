@@ -176,7 +176,7 @@ def andrews(t):
 
 
 def flyball_governor(t):
-    """θ of both arms, the slider's height, the speed of the shaft: three coordinates, by symmetry, one of them cyclic."""
+    """θ of both arms, the slider's height, the speed of the shaft, of three coordinates by symmetry; one is cyclic."""
     bar, slider, ball = 3000.0 * 1e-4, 3000.0 * 1e-3, 5.0
     pivot, width, l0, K, C = 0.05, 0.01, 0.5, 8e5, 4e4
     about_pivot = bar * (1.0 + width**2) / 12.0 + bar * 0.25 + ball
