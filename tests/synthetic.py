@@ -41,6 +41,10 @@ def arrays(bodies: int = 2, joints: int = 2, times: int = 101, joint_coordinates
         "joint_velocity": coordinates[..., 0] if joint_coordinates == 1 else np.full_like(coordinates, np.nan),
         "reaction_force": np.zeros((times, joints, 3)),
         "reaction_torque": np.zeros((times, joints, 3)),
+        "reaction_force_unique": np.ones((times, joints, 3), bool),
+        "reaction_torque_unique": np.arange(3) * np.ones((times, joints, 1)) < 2,
+        "drive_force": np.ones((times, 1)),
+        "drive_power": np.zeros((times, 1)),
         "kinetic_energy": kinetic,
         "potential_energy": drift - kinetic,
         "energy": drift,
@@ -69,4 +73,5 @@ def synthetic_run(
         model_name="pendulum",
         settings=SETTINGS if settings is None else settings,
         stats=STATS,
+        drives=["drive"],
     )

@@ -157,6 +157,20 @@ def run(
 
 
 @app.command()
+def check(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A built-in case; `poinsot cases` lists them.")],
+    as_json: Json = False,
+) -> None:
+    """Count degrees of freedom and redundant equations, and say what is open or not unique."""
+    case = find(model)
+    report = case.model().check()
+    if as_json:
+        _print_json(report.as_json())
+    else:
+        _print_facts(report.facts(case.title))
+
+
+@app.command()
 def convergence(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A built-in case; `poinsot cases` lists them.")],
     method: Annotated[str, typer.Option(help="The time stepping; see `poinsot methods`.")] = "rk4",

@@ -99,11 +99,12 @@ def occurred(problem: ManifoldODE, events: tuple[WatchedEvent, ...], solution: S
     states = np.array([each.state for each in solution.occurrences] or np.zeros((0, problem.n_states)))
     arrays = recorded(problem, times, states)
     bodies, joints = list(problem.layout.bodies), list(problem.layout.joints)
+    drives = list(problem.layout.model.drives)
     return tuple(
         Happening(
             events[each.event].name,
             each.time,
-            Outputs(bodies, joints, {name: values[n] for name, values in arrays.items()}),
+            Outputs(bodies, joints, {name: values[n] for name, values in arrays.items()}, drives),
         )
         for n, each in enumerate(solution.occurrences)
     )

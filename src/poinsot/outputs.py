@@ -14,7 +14,8 @@ Array = NDArray[np.float64]
 
 # What is three numbers for each body or each joint, one or several for each joint, three numbers or one for the whole.
 BODY_VECTORS = ("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration")
-JOINT_VECTORS = ("reaction_force", "reaction_torque")
+JOINT_VECTORS = ("reaction_force", "reaction_torque", "reaction_force_unique", "reaction_torque_unique")
+DRIVE_NUMBERS = ("drive_force", "drive_power")
 JOINT_COORDINATES = ("joint_position", "joint_velocity")
 VECTORS = ("linear_momentum", "angular_momentum")
 NUMBERS = ("energy", "kinetic_energy", "potential_energy", "position_error", "velocity_error", "rotation_error")
@@ -56,7 +57,9 @@ class Outputs:
     one (an array where the joint has several coordinates), `outputs.energy` one.
     """
 
-    def __init__(self, bodies: Sequence[str], joints: Sequence[str], arrays: Mapping[str, Array]) -> None:
+    def __init__(
+        self, bodies: Sequence[str], joints: Sequence[str], arrays: Mapping[str, Array], drives: Sequence[str] = ()
+    ) -> None:
         self._arrays = arrays
         self._named: dict[str, ByName] = {}
         for name, values in arrays.items():
@@ -64,6 +67,8 @@ class Outputs:
                 self._named[name] = Coordinates("joint", joints, values)
             elif name in JOINT_VECTORS:
                 self._named[name] = ByName("joint", joints, values)
+            elif name in DRIVE_NUMBERS:
+                self._named[name] = ByName("drive", drives, values)
             elif name in BODY_VECTORS or name == "rotation":
                 self._named[name] = ByName("body", bodies, values)
 

@@ -1,37 +1,73 @@
-"""Everything that a Run holds, from the states that a method has stepped through."""
+"""Everything that a Run holds, from the states that a method has stepped through.
+
+Where equations are redundant, the reactions are the least ones, and masks say which of their components are unique.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.mechanism import tables as t
+from poinsot.mechanism.reactions import Reactions, unique_components
 from poinsot.mechanism.record import record
 from poinsot.problem import Array, ManifoldODE
 
 # Rows of bodies and joints that are reported at once: some ten megabytes.
 PART_ROWS = 1 << 17
+# So many instants of a run tell which reactions are not unique: their directions are fixed in space or in bodies.
+SAMPLES = 6
 
 
-def recorded(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Array]:
+def recorded(problem: ManifoldODE, times: Array, states: Array) -> dict[str, NDArray[Any]]:
     """Everything that a Run holds, from the states at some times; in parts, so that little is in memory twice."""
-    arrays: dict[str, Array] = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    reactions = Reactions(problem.layout) if problem.redundant else None
     instants = 1 + PART_ROWS // (len(problem.layout.bodies) + len(problem.layout.joints))
     for first in range(0, max(len(times), 1), instants):
         here = slice(first, first + instants)
-        for name, values in _part(problem, times[here], states[here]).items():
+        for name, values in _part(problem, reactions, times[here], states[here]).items():
             if name not in arrays:
                 arrays[name] = np.empty((len(times), *values.shape[1:]))
             arrays[name][here] = values
-    return arrays
+    names = ("reaction_force_unique", "reaction_torque_unique")
+    return arrays | dict(zip(names, _unique(problem, reactions, arrays), strict=True))
 
 
-def _part(problem: ManifoldODE, times: Array, states: Array) -> dict[str, Array]:
+def _part(problem: ManifoldODE, reactions: Reactions | None, times: Array, states: Array) -> dict[str, Array]:
     """Everything that a Run holds, out of the tables that a kernel fills."""
     mechanism, tables = problem.mechanism, report_tables(problem, len(times))
     state, rate = np.zeros((problem.n_states, 1)), np.zeros((problem.n_rates, 1))
     blocks, work = problem.blocks, problem.work
     record(problem.rates, problem.report, mechanism, blocks, times, states, state, work, rate, *tables)
-    return named(problem, *tables)
+    if reactions is not None:
+        reactions.make_least(*tables[:2])
+    return named(problem, *tables) | _driven(problem, tables[1])
+
+
+def _driven(problem: ManifoldODE, joints: Array) -> dict[str, Array]:
+    """What the drives exert on the coordinates of their joints, and its power; nothing without drives."""
+    row = {name: n for n, name in enumerate(problem.layout.joints)}
+    driven = [row[drive.joint.name] for drive in problem.layout.model.drives.values()]
+    force, speed = joints[:, driven, t.DRIVE_FORCE], joints[:, driven, t.JOINT_VELOCITY]
+    return {"drive_force": force, "drive_power": force * speed} if driven else {}
+
+
+def _unique(problem: ManifoldODE, reactions: Reactions | None, arrays: dict[str, Array]) -> tuple[Any, Any]:
+    """Which components of the reactions are unique, in world axes, from some instants that are not singular."""
+    position, rotation = arrays["position"], arrays["rotation"]
+    everything = np.broadcast_to(True, arrays["reaction_force"].shape)
+    if reactions is None or not len(position):
+        return everything, everything
+    samples = np.unique(np.linspace(0, len(position) - 1, SAMPLES).astype(int))
+    poses = np.concatenate((position[samples], rotation[samples].reshape(len(samples), -1, 9)), axis=2)
+    found = [reactions.self_equilibrated(pose) for pose in poses]
+    usual = np.array([abs(count - len(problem.redundant)) < 0.5 for _, count in found])
+    usual |= not usual.any()
+    parts = np.array([part for part, _ in found])[usual]
+    return unique_components(problem.layout, parts, rotation[samples][usual], rotation)
 
 
 def report_tables(problem: ManifoldODE, n: int) -> tuple[Array, Array, Array]:

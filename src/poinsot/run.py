@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 
 _BODY_VECTOR = ("time", "body", "component")
 _JOINT_VECTOR = ("time", "joint", "component")
+_UNIQUE = "whether no other {} there gives the same motion"
 
 # Name: dimensions, units, what it is. One coordinate per joint gives two dimensions, several give a third.
 VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
@@ -43,6 +44,10 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "joint_velocity": (("time", "joint", "coordinate"), "rad/s or m/s", "rate of the joint coordinate"),
     "reaction_force": (_JOINT_VECTOR, "N", "joint force on the second body, world axes"),
     "reaction_torque": (_JOINT_VECTOR, "N m", "joint torque on the second body about the joint point, world axes"),
+    "reaction_force_unique": (_JOINT_VECTOR, "1", _UNIQUE.format("joint force")),
+    "reaction_torque_unique": (_JOINT_VECTOR, "1", _UNIQUE.format("joint torque")),
+    "drive_force": (("time", "drive"), "N m or N", "what the drive exerts on the coordinate of its joint"),
+    "drive_power": (("time", "drive"), "W", "power of the drive"),
     "kinetic_energy": (("time",), "J", "kinetic energy"),
     "potential_energy": (("time",), "J", "potential energy of gravity and springs"),
     "energy": (("time",), "J", "kinetic and potential energy"),
@@ -52,12 +57,15 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "velocity_error": (("time",), "m/s or rad/s", "largest joint residual, velocities"),
     "rotation_error": (("time",), "1", "largest departure of a rotation from orthogonality or unit length"),
 }
+# True or False: a file has no such numbers, and says so as xarray does.
+MASKS = ("reaction_force_unique", "reaction_torque_unique")
 PLOT_ENDINGS = (".png", ".pdf", ".svg")
 
 _COORDINATE_ATTRIBUTES = {
     "time": {"units": "s", "long_name": "time"},
     "body": {"long_name": "body"},
     "joint": {"long_name": "joint"},
+    "drive": {"long_name": "drive"},
     "component": {"long_name": "axis"},
 }
 
@@ -104,6 +112,7 @@ class Run:
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     stats: Stats = Stats()
     events: tuple[Happening, ...] = ()
+    drives: tuple[str, ...] = ()
 
     @classmethod
     def assemble(
@@ -117,14 +126,17 @@ class Run:
         settings: Mapping[str, Any],
         stats: Stats,
         events: Sequence[Happening] = (),
+        drives: Sequence[str] = (),
     ) -> Self:
         """A Run from the arrays of a finished or interrupted simulation, each checked against its dimensions."""
         time = np.asarray(time, dtype=float)
-        sizes = {"time": time.size, "body": len(bodies), "joint": len(joints), "component": 3, "row": 3, "column": 3}
+        sizes = {"time": time.size, "body": len(bodies), "joint": len(joints), "drive": len(drives)}
+        sizes |= {"component": 3, "row": 3, "column": 3}
         checked = {name: _checked(name, arrays[name], sizes) for name in VARIABLES if name in arrays}
         if foreign := sorted(set(arrays) - set(VARIABLES)):
             raise PoinsotError(unknown("variable of a run", foreign[0], VARIABLES))
-        return cls(model_name, time, tuple(bodies), tuple(joints), checked, _plain(settings), stats, tuple(events))
+        names = tuple(bodies), tuple(joints)
+        return cls(model_name, time, *names, checked, _plain(settings), stats, tuple(events), tuple(drives))
 
     @cached_property
     def data(self) -> xarray.Dataset:
@@ -231,6 +243,7 @@ class Run:
             "time": self.time,
             "body": np.array(self.bodies, dtype=object),
             "joint": np.array(self.joints, dtype=object),
+            **({"drive": np.array(self.drives, dtype=object)} if self.drives else {}),
             "component": np.array(("x", "y", "z"), dtype=object),
         }
 
@@ -253,16 +266,20 @@ def load_run(path: str | os.PathLike[str]) -> Run:
     try:
         with h5netcdf.File(path, "r", decode_vlen_strings=True) as file:
             settings, stats = json.loads(str(file.attrs["settings"])), json.loads(str(file.attrs["stats"]))
-            bodies, joints = ([str(name) for name in file.variables[kind][...]] for kind in ("body", "joint"))
+            bodies, joints, drives = (
+                [str(name) for name in file.variables[kind][...]] if kind in file.variables or kind != "drive" else []
+                for kind in ("body", "joint", "drive")
+            )
             return Run.assemble(
                 time=file.variables["time"][...],
-                arrays={name: file.variables[name][...] for name in VARIABLES if name in file.variables},
+                arrays=_read(file),
                 bodies=bodies,
                 joints=joints,
                 model_name=str(file.attrs["title"]),
                 settings=settings,
                 stats=Stats(**{f.name: stats[f.name] for f in fields(Stats) if f.name in stats}),
-                events=_read_events(file.groups["events"], bodies, joints) if "events" in file.groups else (),
+                events=_read_events(file.groups["events"], bodies, joints, drives) if "events" in file.groups else (),
+                drives=drives,
             )
     except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
         raise PoinsotError(f"{path}: not a file of a Poinsot run ({error}); give one that run.save() wrote") from error
@@ -284,8 +301,7 @@ def _fill(
         for dimension, size in zip(dimensions, array.shape, strict=True):
             if dimension not in file.dimensions:
                 file.dimensions[dimension] = size
-        variable = file.create_variable(name, dimensions, array.dtype, data=array)
-        variable.attrs.update(_attributes(name))
+        _put(file, name, dimensions, array)
     file.attrs.update(attributes)
 
 
@@ -300,14 +316,27 @@ def _fill_events(group: Any, events: Sequence[Happening]) -> None:
     times.attrs.update(_COORDINATE_ATTRIBUTES["time"])
     for name in events[0].outputs.arrays:
         array = np.stack([event.outputs.arrays[name] for event in events])
-        variable = group.create_variable(name, ("event", *_dimensions(name, array)[1:]), array.dtype, data=array)
-        variable.attrs.update(_attributes(name))
+        _put(group, name, ("event", *_dimensions(name, array)[1:]), array)
 
 
-def _read_events(group: Any, bodies: Sequence[str], joints: Sequence[str]) -> list[Happening]:
-    arrays = {name: group.variables[name][...] for name in VARIABLES if name in group.variables}
+def _put(group: Any, name: str, dimensions: tuple[str, ...], array: Array) -> None:
+    """One variable with its attributes."""
+    stored = array.astype(np.int8) if name in MASKS else array
+    variable = group.create_variable(name, dimensions, stored.dtype, data=stored)
+    variable.attrs.update(_attributes(name) | ({"dtype": "bool"} if name in MASKS else {}))
+
+
+def _read(group: Any) -> dict[str, Array]:
+    """All variables of a file or of a group in it."""
+    return {name: group.variables[name][...] for name in VARIABLES if name in group.variables}
+
+
+def _read_events(group: Any, bodies: Sequence[str], joints: Sequence[str], drives: Sequence[str]) -> list[Happening]:
+    arrays = {name: array.astype(bool) if name in MASKS else array for name, array in _read(group).items()}
     return [
-        Happening(str(name), float(time), Outputs(bodies, joints, {key: array[n] for key, array in arrays.items()}))
+        Happening(
+            str(name), float(time), Outputs(bodies, joints, {key: array[n] for key, array in arrays.items()}, drives)
+        )
         for n, (name, time) in enumerate(zip(group.variables["name"][...], group.variables["time"][...], strict=True))
     ]
 
@@ -322,7 +351,7 @@ def _attributes(name: str) -> dict[str, str]:
 
 
 def _checked(name: str, array: Array, sizes: Mapping[str, int]) -> Array:
-    array = np.ascontiguousarray(array, dtype=float)
+    array = np.asarray(array, dtype=bool) if name in MASKS else np.ascontiguousarray(array, dtype=float)
     dimensions = _dimensions(name, array)
     full = VARIABLES[name][0]
     complete = dimensions in (full, full[: full.index("coordinate")] if "coordinate" in full else full)

@@ -87,7 +87,11 @@ def simulate(
         "output_step": output_step,
         "stabilize": stabilize or STABILIZE[0],
         "gravity": model.gravity.tolist(),
-        "degrees_of_freedom": layout.n_velocities,
+        "degrees_of_freedom": layout.n_velocities if problem.mobility is None else problem.mobility,
+        "redundant": [
+            {"joint": layout.equations[row].owner, "direction": layout.equations[row].direction}
+            for row in problem.redundant
+        ],
         "conservative": conservative(model),
         "options": {name: value for name, value in chosen_options.items() if name in options},
         **ending(watched, solution),
@@ -101,6 +105,7 @@ def simulate(
         settings=settings,
         stats=stats,
         events=occurred(problem, watched, solution),
+        drives=list(model.drives),
     )
     if solution.failure is not None:
         reached = float(solution.times[-1])

@@ -2,13 +2,14 @@
 
 The rows of the Jacobian in joint velocities are divided by what each equation would have between free bodies (its
 scale), which makes them numbers without units; where the masses' metric leaves less than RANK_TOLERANCE of a row, the
-equation says nothing new. Rank is lost in singular positions, so that some near the given one are looked at, too.
+equation says nothing new. Rank is lost in singular positions, so that some near the given one are looked at, too. All
+decisions about rank are made here: those of a run, and those of `model.check()`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from poinsot.formulations.loops import (
 )
 from poinsot.formulations.plan import lay_out
 from poinsot.mechanism import tables as t
-from poinsot.mechanism.build import Layout
+from poinsot.mechanism.build import Layout, full
 from poinsot.mechanism.constraints import GRADIENT, RATE_OF_VALUE, VALUE
 from poinsot.mechanism.dynamics import mass_matrix
 from poinsot.mechanism.equations import Equation
@@ -51,6 +52,11 @@ Array = NDArray[np.float64]
 RANK_TOLERANCE = REDUNDANT**0.5
 # How far the positions near the given one are (radians, or sizes of the mechanism), and how many are looked at.
 NEAR, NEIGHBOURS = 0.02, 3
+# The radius of gyration, over the mechanism's size, that a body without inertia about some axis has where only its
+# motion counts.
+GYRATION = 0.1
+# The longest step of Newton's iteration (radians, or sizes of the mechanism), and how many there are.
+LONGEST, MOST_STEPS = 0.5, 60
 # Residuals at t = 0 up to this part of the mechanism's size are rounding in what the user gave, and are removed.
 OPEN = 1e-6
 # The largest residual after a projection, relative to the same; and what is rounding (four units of it).
@@ -86,7 +92,7 @@ class Closure:
         closing = {joint.name for joint in layout.topology.closing}
         words = enumerate(layout.equations)
         rows = tuple(e for e, word in words if word.is_drive or word.owner in closing)
-        size = float(max(np.ptp(layout.start_origins, axis=0).max(), 1e-3))
+        size = layout.size
         if not rows:
             return cls(layout, layout.mechanism, rows, size)
         table, height = lay_out(layout.mechanism, rows, len(layout.equations))
@@ -99,6 +105,11 @@ class Closure:
         return cls(layout, mechanism, rows, size, projects, once, rate_of_return)
 
     def __post_init__(self) -> None:
+        self.massive = _with_inertia(self.mechanism, self.size)
+        self.inertia = {
+            int(link): (body[t.BODY_MASS], np.linalg.inv(full(body[t.BODY_INERTIA : t.BODY_INERTIA + 6])))
+            for body, (link,) in zip(self.massive.body_frames, self.mechanism.bodies, strict=True)
+        }
         self.work = tree_workspace(self.mechanism, COLUMNS, floats)
         self.blocks = state_blocks(self.layout)[0]
 
@@ -117,13 +128,12 @@ class Closure:
         """The Cholesky factor L of the mass matrix."""
         n = self.layout.n_velocities
         matrix = np.zeros((n, n))
-        mass_matrix(self.mechanism, state, self.work, matrix)
+        mass_matrix(self.massive, state, self.work, matrix)
         return np.linalg.cholesky(matrix)
 
     def scales(self) -> Array:
         """What each row would have between free bodies, from the gradients of the last `equations_at`."""
         mechanism = self.mechanism
-        inverse = {int(row): n for n, row in enumerate(mechanism.bodies[:, 0])}
         result = np.zeros(len(self.rows))
         for q, e in enumerate(self.rows):
             first, count = mechanism.equations[e, [t.FIRST_TERM, t.EQUATION_TERMS]]
@@ -132,64 +142,101 @@ class Closure:
                 gradient = self.gradients[q, GRADIENT * n : GRADIENT * (n + 1)]
                 for link in joint[[t.BODY_A, t.BODY_B]]:
                     if link > 0:
-                        result[q] += mobility(mechanism, self.work, inverse[int(link)], int(link), gradient)
+                        result[q] += self.answer(self.work, int(link), gradient)
         return result
 
-    def independent(self, time: float, state: Array) -> tuple[list[int], Array, Array]:
-        """The rows that are independent at a state, the best first, and the scales and pivots of all."""
+    def answer(self, work: Array, link: int, gradient: Array) -> float:
+        """The acceleration that a free body answers to a unit of an equation's multiplier with, along the equation."""
+        force, torque, place = gradient[:3], gradient[3:6], gradient[6:9]
+        (x, y, z), (u, v, w) = place - work[link, t.POSITION : t.POSITION + 3], force
+        moment = torque + np.array((y * w - z * v, z * u - x * w, x * v - y * u))
+        own = moment @ work[link, t.ROTATION : t.ROTATION + 9].reshape(3, 3)
+        mass, inverse = self.inertia[link]
+        return float(force @ force / mass + own @ inverse @ own)
+
+    def spread(self, time: float, state: Array) -> tuple[Array, Array, Array]:
+        """The columns whose rank counts, one for each row: L⁻¹ Kᵀ D^-½; and D, and L."""
         _, _, jacobian = self.equations_at(time, state)
-        scales = self.scales()
+        scales, L = self.scales(), self.metric(state)
         rows = jacobian / np.sqrt(np.where(scales > 0.0, scales, 1.0))[:, None]
-        spread = scipy.linalg.solve_triangular(self.metric(state), rows.T, lower=True)
-        R, order = scipy.linalg.qr(spread, mode="r", pivoting=True)
-        pivots = np.abs(np.diag(R))
-        rank = int(np.count_nonzero(pivots > RANK_TOLERANCE))
-        return [int(n) for n in order[:rank]], scales, pivots[:rank]
+        return scipy.linalg.solve_triangular(L, rows.T, lower=True), scales, L
+
+    def independent(self, time: float, state: Array) -> tuple[list[int], Array]:
+        """The rows that are independent at a state, the best first but drives last, and the scales of all."""
+        spread, scales, _ = self.spread(time, state)
+        joints = [n for n, row in enumerate(self.rows) if not self.layout.equations[row].is_drive]
+        drives = [n for n in range(len(self.rows)) if n not in joints]
+        picked, basis = _independent_columns(spread[:, joints])
+        others, _ = _independent_columns(spread[:, drives] - basis @ (basis.T @ spread[:, drives]))
+        return [*(joints[n] for n in picked), *(drives[n] for n in others)], scales
+
+    @property
+    def tied(self) -> Closure:
+        """The same without drives."""
+        joints = tuple(row for row in self.rows if not self.layout.equations[row].is_drive)
+        return self if joints == self.rows else replace(self, rows=joints)
 
     def near(self, time: float, state: Array) -> list[Array]:
-        """Closed positions a little away from a state, in directions that its equations leave free."""
-        _, _, jacobian = self.equations_at(time, state)
-        _, values, Vt = np.linalg.svd(jacobian)
-        free = Vt[np.count_nonzero(values > RANK_TOLERANCE * values.max(initial=1e-300)) :]
+        """Closed positions a little away from a state, in directions that its joints leave free."""
+        tied = self.tied
+        spread, _, L = tied.spread(time, state)
+        U, values, _ = np.linalg.svd(spread)
+        free = scipy.linalg.solve_triangular(L.T, U[:, np.count_nonzero(values > RANK_TOLERANCE) :])
+        free /= np.abs(free).max(axis=0, initial=1e-300)
         random = np.random.default_rng(1)
         found: list[Array] = []
-        for _ in range(NEIGHBOURS if len(free) else 0):
-            direction = random.normal(size=len(free)) @ free
-            turn = np.zeros((2 * self.layout.n_velocities, 1))
-            turn[: len(direction), 0] = NEAR * direction / np.abs(direction).max()
-            moved = state.copy()
-            move(self.blocks, state, turn, moved)
-            closed = self.closed(time, moved)
+        for _ in range(NEIGHBOURS if free.size else 0):
+            direction = free @ random.normal(size=free.shape[1])
+            closed = tied.closed(time, self.moved(state, NEAR * direction / np.abs(direction).max()))
             if closed is not None:
                 found.append(closed)
         return found
 
+    def moved(self, state: Array, step: Array) -> Array:
+        """A state with its positions moved by small joint displacements."""
+        turn, moved = np.zeros((2 * self.layout.n_velocities, 1)), state.copy()
+        turn[: len(step), 0] = step
+        move(self.blocks, state, turn, moved)
+        return moved
+
     def closed(self, time: float, state: Array) -> Array | None:
-        """The nearest state whose positions fulfil all rows, if Newton's iteration finds one."""
-        for _ in range(30):
-            gap, _, jacobian = self.equations_at(time, state)
+        """The nearest state whose positions fulfil all rows, if Newton's iteration finds one.
+
+        Steps are the least in the metric of the masses, limited in length, and halved until less is open.
+        """
+        gap, _, jacobian = self.equations_at(time, state)
+        for _ in range(MOST_STEPS):
             if np.abs(gap).max(initial=0.0) <= 1e-11 * self.size:
                 return state
             L = self.metric(state)
             spread = scipy.linalg.solve_triangular(L, jacobian.T, lower=True).T
             step = scipy.linalg.solve_triangular(L.T, np.linalg.lstsq(spread, -gap, rcond=1e-9)[0])
-            turn = np.zeros((2 * self.layout.n_velocities, 1))
-            turn[: len(step), 0] = step
-            moved = state.copy()
-            move(self.blocks, state, turn, moved)
-            state = moved
+            step *= min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-300))
+            for _ in range(6):
+                moved = self.moved(state, step)
+                new_gap, _, new_jacobian = self.equations_at(time, moved)
+                if np.linalg.norm(new_gap) < np.linalg.norm(gap):
+                    break
+                step *= 0.5
+            else:
+                return None
+            state, gap, jacobian = moved, new_gap, new_jacobian
         return None
+
+    def generic(self, time: float, state: Array) -> tuple[list[int], Array, Array]:
+        """The rows that are independent at a state, or near it where it is singular; the scales, and where that is."""
+        best = *self.independent(time, state), state
+        for other in self.near(time, state):
+            found = self.independent(time, other)
+            if len(found[0]) > len(best[0]):
+                best = *found, other
+        return best
 
     # -------------------------------------------------------------------------------------- the choice
 
     def choose(self, time: float, state: Array) -> None:
         """Impose the rows that are independent at a state, or near it where it is singular."""
-        best = *self.independent(time, state)[:2], state
-        for other in self.near(time, state):
-            found = self.independent(time, other)
-            if len(found[0]) > len(best[0]):
-                best = *found[:2], other
-        picked, scales, usual = best
+        picked, scales, usual = self.generic(time, state)
         self.chosen = tuple(sorted(self.rows[n] for n in picked))
         table, _ = lay_out(self.layout.mechanism, self.chosen, len(self.layout.equations))
         plan, loops = self.mechanism.plan, self.mechanism.loops
@@ -204,6 +251,17 @@ class Closure:
         self._know_usual_pivots(time, usual)
         self._know_usual_pivots(time, state)
         loops[list(self.rows), FLOOR] = np.maximum(REDUNDANT * scales, NOISE * loops[list(self.rows), USUAL])
+
+    @property
+    def redundant(self) -> tuple[int, ...]:
+        """The rows that say nothing new, after `choose`."""
+        return tuple(row for row in self.rows if row not in self.chosen)
+
+    @property
+    def mobility(self) -> int:
+        """The degrees of freedom that the joints leave, after `choose`; drives are not counted."""
+        drives = sum(self.layout.equations[row].is_drive for row in self.chosen)
+        return self.layout.n_velocities - len(self.chosen) + drives
 
     def _know_usual_pivots(self, time: float, state: Array) -> None:
         """Keep the largest pivot of each imposed equation, and see whether a singular position is near."""
@@ -233,6 +291,14 @@ class Closure:
                 f"{'rad' if word.turns else 'm'} ({word.direction}) at t = 0; give positions that fit, or close the "
                 "mechanism with model.assemble()"
             )
+        state, missed, fastest = self.completed(state)
+        if missed.max(initial=0.0) > 1e-6 * max(fastest, 1e-12):
+            raise PoinsotError(self._contradiction(missed, given_motions(self.layout)))
+        self.choose(0.0, state)
+        return state
+
+    def completed(self, state: Array) -> tuple[Array, Array, float]:
+        """The state with velocities nearest to what rows and user ask for; what each misses, and the fastest of all."""
         n = self.layout.n_velocities
         _, speed, jacobian = self.equations_at(0.0, state)
         given = given_motions(self.layout)
@@ -242,12 +308,9 @@ class Closure:
         rates = rates + np.linalg.lstsq(rows, targets - rows @ rates, rcond=1e-10)[0]
         missed = np.abs(rows @ rates - targets)
         fastest = max(float(np.abs(targets).max(initial=0.0)), float(np.abs(rates).max(initial=0.0)))
-        if missed.max(initial=0.0) > 1e-6 * max(fastest, 1e-12):
-            raise PoinsotError(self._contradiction(missed, given))
         state = state.copy()
         state[-n:, 0] = rates
-        self.choose(0.0, state)
-        return state
+        return state, missed, fastest
 
     def _contradiction(self, missed: Array, given: Any) -> str:
         worst, count = int(np.argmax(missed)), len(self.rows)
@@ -278,14 +341,21 @@ def cannot_be_kept_closed(word: Equation) -> str:
     )
 
 
-def mobility(mechanism: t.Mechanism, work: Array, body: int, link: int, gradient: Array) -> float:
-    """The acceleration that a free body answers to a unit of an equation's multiplier with, along the equation."""
-    force, torque, place = gradient[:3], gradient[3:6], gradient[6:9]
-    moment = torque + np.cross(place - work[link, t.POSITION : t.POSITION + 3], force)
-    R = work[link, t.ROTATION : t.ROTATION + 9].reshape(3, 3)
-    numbers = mechanism.body_frames[body]
-    xx, yy, zz, xy, xz, yz = numbers[t.BODY_INERTIA : t.BODY_INERTIA + 6]
-    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    inverse = np.linalg.pinv(inertia, rcond=1e-12, hermitian=True)
-    own = R.T @ moment
-    return float(force @ force / numbers[t.BODY_MASS] + own @ inverse @ own)
+def _independent_columns(columns: Array) -> tuple[list[int], Array]:
+    """Which columns are independent, the best first, and an orthonormal basis of what they span."""
+    if not columns.size:
+        return [], columns[:, :0]
+    Q, R, order = scipy.linalg.qr(columns, mode="economic", pivoting=True)
+    rank = int(np.count_nonzero(np.abs(np.diag(R)) > RANK_TOLERANCE))
+    return [int(n) for n in order[:rank]], Q[:, :rank]
+
+
+def _with_inertia(mechanism: t.Mechanism, size: float) -> t.Mechanism:
+    """The same mechanism, its points and thin rods with some inertia about every axis, so that only rank counts."""
+    bodies, frames = mechanism.body_frames.copy(), mechanism.frames.copy()
+    for body, (link,) in zip(bodies, mechanism.bodies, strict=True):
+        least, _, most = np.linalg.eigvalsh(full(body[t.BODY_INERTIA : t.BODY_INERTIA + 6]))
+        if least <= 1e-9 * most:
+            for table, column in ((body, t.BODY_INERTIA), (frames[link], t.INERTIA)):
+                table[column : column + 3] += body[t.BODY_MASS] * (GYRATION * size) ** 2
+    return mechanism._replace(body_frames=bodies, frames=frames)

@@ -20,7 +20,7 @@ from poinsot.algebra.matrix import product, symmetric_times, times, transposed_t
 from poinsot.algebra.memory import column3, column9, get3, get6, get9, put3, put_column3, put_column9
 from poinsot.algebra.sparse import ROW, get, put
 from poinsot.algebra.vector import add, cross, dot, negate, scale, sub
-from poinsot.formulations.closure import CLOSED_TO, Closure, cannot_be_kept_closed, mobility
+from poinsot.formulations.closure import CLOSED_TO, Closure, cannot_be_kept_closed
 from poinsot.formulations.loops import AT, KEPT, NEAR, NEARNESS, OPENED, SETTLING, TOO_NEAR
 from poinsot.formulations.plan import way_of
 from poinsot.mechanism import tables as t
@@ -50,6 +50,7 @@ from poinsot.mechanism.tables import (
     ANGULAR_VELOCITY,
     BODY_INERTIA,
     BODY_MASS,
+    DRIVE_FORCE,
     LOAD_FORCE,
     LOAD_TORQUE,
     POSITION,
@@ -365,7 +366,7 @@ def move_bodies(mechanism, state, work, vectors):
 
 @kernel
 def judge_pivots(plan, loops):
-    """What the pivots say of a closed state, against the largest so far; it is noted where a singular position is near."""
+    """What the pivots say of a closed state, against the largest so far; a singular position that is near is noted."""
     near, at = False, False
     for q in range(plan[EQUATIONS, 0]):
         e, pivot = plan[plan[CHOSEN, 0] + q, 0], plan[plan[UNKNOWN, 0] + EQUATION_PLACE * q + 1, 0]
@@ -420,6 +421,7 @@ def report(mechanism, state, work, bodies, joints):
     report_motion(mechanism, state, work, bodies, joints)
     for j in range(mechanism.joints.shape[0]):
         clear_reaction(joints, j)
+        joints[j, DRIVE_FORCE] = 0.0
     for q in range(plan[EQUATIONS, 0]):
         x = -get(loops, plan[plan[UNKNOWN, 0] + EQUATION_PLACE * q, 0])
         add_reaction(mechanism, plan[plan[CHOSEN, 0] + q, 0], loops, q, x, joints)
@@ -436,7 +438,7 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
     mechanism = _with_plan(layout, mechanism, imposed, counters, len(initial), chosen, closure.size)
     blocks, n_states, n_rates = blocks_of_bodies(len(layout.bodies), len(counters))
     work = workspace_of_bodies(mechanism, floats)
-    _put_least_pivots(mechanism, imposed, initial, work)
+    _put_least_pivots(closure, mechanism, imposed, initial, work)
     address_of_rates, view = rates_address(mechanism, BorrowedType(float64)), BorrowedType(float64)
     duals = dual_tables(mechanism)
     lent, blocks, work = lend((mechanism, blocks, work))
@@ -456,6 +458,8 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
         dual_tables=lend(duals),
         project=address(stabilise, signature) if imposed and stabilised else 0,
         diagnose=lambda time, state: diagnose(layout, mechanism, imposed, time, state),
+        mobility=closure.mobility,
+        redundant=closure.redundant,
     )
 
 
@@ -553,14 +557,15 @@ def _with_plan(
     return mechanism._replace(plan=np.array(table, np.int64)[:, None], loops=loops)
 
 
-def _put_least_pivots(mechanism: t.Mechanism, imposed: Sequence[int], state: Array, work: Array) -> None:
+def _put_least_pivots(
+    closure: Closure, mechanism: t.Mechanism, imposed: Sequence[int], state: Array, work: Array
+) -> None:
     """Below which pivots equations count as dependent on others: a part of what they would be between free bodies."""
     plan, loops = mechanism.plan[:, 0], mechanism.loops
     evaluate_for_python(mechanism, 0.0, state, work)
     scales = np.zeros(len(imposed))
     for link, q, term, *_ in plan[plan[ENDS] : plan[ENDS] + END * plan[END_COUNT]].reshape(-1, END):
-        body = int(np.flatnonzero(mechanism.bodies[:, 0] == link)[0])
-        scales[q] += mobility(mechanism, work, body, int(link), loops[q, GRADIENT * term : GRADIENT * (term + 1)])
+        scales[q] += closure.answer(work, int(link), loops[q, GRADIENT * term : GRADIENT * (term + 1)])
     places = plan[plan[UNKNOWN] : plan[UNKNOWN] + EQUATION_PLACE * len(imposed)].reshape(-1, EQUATION_PLACE)[:, 0]
     loops.ravel()[places + plan[UNKNOWNS]] = REDUNDANT * scales
 

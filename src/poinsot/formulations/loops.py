@@ -64,6 +64,7 @@ from poinsot.mechanism.tables import (
     BODY_B,
     BODY_LOADS,
     CLOSES,
+    DRIVE_FORCE,
     EQUATION_TERMS,
     FIRST_TERM,
     FREE,
@@ -94,8 +95,7 @@ NEAR_SINGULAR, HEAD = 12, 13
 # that place of the plan, and what belongs to the equation of that row of the mechanism's table.
 DEMAND, INVERSE, LAMBDA, SCALE, RETURN, USUAL, ROUNDING, FLOOR = range(21, 29)
 # RETURN: Baumgarte's rate (1/s), 0 without. USUAL: the pivot away from singular positions. ROUNDING: the largest |Φ|
-# that is rounding and asks for no correction; of |Φ'| per unit of the largest joint rate.
-# FLOOR: lesser pivots are noise.
+# that is rounding and asks for no correction; of |Φ'| per unit of the largest joint rate. FLOOR: less is noise.
 # Columns of `loops`, rows of pairs of a link and an equation: E, and what it moves (of a free or spherical link).
 E_MOMENT, E_FORCE, MOVED_ALPHA, MOVED_A = 0, 3, 6, 9
 # Columns of the last row of `loops`: the largest |Φ| that counts as closed; the least pivot, over what it would be
@@ -561,9 +561,10 @@ def push_multipliers(mechanism, work):
 
 @kernel
 def report_closing_joints(mechanism, work, joints):
-    """Reactions of joints that close loops: their multipliers, on b at its point."""
+    """Reactions of joints that close loops, their multipliers, on b at its point; forces of drives."""
     plan, loops = mechanism.plan, mechanism.loops
     for j in range(mechanism.joints.shape[0]):
+        joints[j, DRIVE_FORCE] = 0.0
         if mechanism.joints[j, CLOSES]:
             clear_reaction(joints, j)
     for q in range(plan[COUNT, 0]):

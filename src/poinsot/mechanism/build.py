@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numba import float64, typeof
 from numpy.typing import NDArray
 
 from poinsot._jit import address
+from poinsot.errors import PoinsotError
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.build_loads import load_tables
 from poinsot.mechanism.constraints import EQUATION_OUTPUTS, drive_signature, subtract_drive
@@ -62,10 +64,32 @@ class Layout:
         """The joints' names, in the user's order."""
         return list(self.model.joints)
 
+    @cached_property
+    def size(self) -> float:
+        """A length by which others are measured."""
+        return size_of(self.model)
+
+
+def size_of(model: Model) -> float:
+    """A length by which others are measured: the extent of the joints' points and centres of mass at t = 0.
+
+    Where these coincide, it is the largest radius of gyration, and one metre for a point.
+    """
+    bodies, joints = model.bodies.values(), model.joints.values()
+    points = np.array([body.position for body in bodies] + [joint.at for joint in joints])
+    extent = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
+    gyration = max((np.trace(body.inertia.matrix) / (2.0 * body.inertia.mass) for body in bodies), default=0.0) ** 0.5
+    return max(extent, float(gyration)) or 1.0
+
 
 def build(model: Model) -> Layout:
     """Lay a model out in tables."""
     topology = span(model)
+    if apart := next((joint for joint in model.joints.values() if joint.drawn_apart), None):
+        raise PoinsotError(
+            f'joint "{apart.name}": its bodies have points or axes of their own, so that it may be open; close the '
+            "mechanism with model.assemble() and go on with what that returns"
+        )
     links, frames, names = [np.zeros(t.LINK_COLUMNS, np.int64)], [np.zeros(t.FRAME_COLUMNS)], ["ground"]
     frames[0][[0, 4, 8]] = 1.0
     turned, origin = {0: np.eye(3)}, {0: np.zeros(3)}  # the links' frames in the world at t = 0
@@ -95,7 +119,7 @@ def build(model: Model) -> Layout:
     link_table[:, t.RATE] += n_positions
     tree = {branch.joint.name: branch.reversed for branch in topology.branches if branch.joint is not None}
     backwards = {name for name, reversed_ in tree.items() if reversed_}
-    joints, joint_frames = _joint_tables(model, tree, row, links_of, link_table[:, t.READING])
+    joints, joint_frames = joint_tables(model, tree, row, links_of, link_table[:, t.READING])
     *loads, on_bodies, drive_functions = load_tables(model, row, links_of, turned, backwards)
     words, equations, terms = equations_of(model, drive_functions)
     mechanism = t.Mechanism(
@@ -206,6 +230,12 @@ def symmetric(S: Array) -> Array:
     return np.array([S[0, 0], S[1, 1], S[2, 2], S[0, 1], S[0, 2], S[1, 2]])
 
 
+def full(six: Array) -> Array:
+    """The symmetric matrix of six numbers."""
+    xx, yy, zz, xy, xz, yz = six
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
 def _body_frames(model: Model, row: dict[str, int], turned: dict[int, Array], origin: dict[int, Array]) -> Array:
     frames = np.zeros((len(model.bodies), t.BODY_COLUMNS))
     for frame, body in zip(frames, model.bodies.values(), strict=True):
@@ -217,7 +247,7 @@ def _body_frames(model: Model, row: dict[str, int], turned: dict[int, Array], or
     return frames
 
 
-def _joint_tables(
+def joint_tables(
     model: Model,
     tree: dict[str, bool],
     row: dict[str, int],
@@ -235,12 +265,11 @@ def _joint_tables(
         entry[t.CLOSES] = joint.name not in tree
         entry[t.READING_ROW] = readings[links[0]] if joint.kind in ONE_COORDINATE and links else -1
         entry[t.FIRST_LINK : t.FIRST_LINK + len(links)] = links
-        axes = joint.frame
         at_a, at_b = (joint.at if point is None else point for point in (joint.at_a, joint.at_b))
         frame[t.POINT_A : t.POINT_A + 3] = joint.a.rotation.T @ (at_a - joint.a.position)
         frame[t.POINT_B : t.POINT_B + 3] = joint.b.rotation.T @ (at_b - joint.b.position)
-        frame[t.FRAME_A : t.FRAME_A + 9] = (joint.a.rotation.T @ axes).ravel()
-        frame[t.FRAME_B : t.FRAME_B + 9] = (joint.b.rotation.T @ axes).ravel()
+        frame[t.FRAME_A : t.FRAME_A + 9] = (joint.a.rotation.T @ joint.frame).ravel()
+        frame[t.FRAME_B : t.FRAME_B + 9] = (joint.b.rotation.T @ joint.frame_b).ravel()
         frame[t.PITCH] = joint.pitch or joint.ratio or 0.0
         frame[t.START_READING] = joint.position[0] if joint.position else 0.0
         frame[t.LENGTH_OF_JOINT] = joint.length or 0.0

@@ -29,6 +29,7 @@ from poinsot.mechanism.tables import (
     CENTER,
     CLOSES,
     COUNT,
+    DRIVE_FORCE,
     EQUATION_JOINT,
     EQUATION_TERMS,
     FIRST_LINK,
@@ -157,10 +158,11 @@ def clear_reaction(joints, j):
 
 @kernel
 def add_reaction(mechanism, e, outputs, q, multiplier, joints):
-    """Add what an equation of a joint does to b; its gradient stands in row q of `outputs`. Drives do no such thing."""
-    if mechanism.equations[e, FUNCTION_OF_TIME] >= 0:
-        return
+    """Add what an equation of a joint, with its gradient in row q of `outputs`, does to b; or put a drive's force."""
     j = mechanism.equations[e, EQUATION_JOINT]
+    if mechanism.equations[e, FUNCTION_OF_TIME] >= 0:
+        joints[j, DRIVE_FORCE] = multiplier
+        return
     count = mechanism.equations[e, EQUATION_TERMS] if mechanism.joints[j, COUNT] > 0 else 1  # a screw, a gear
     for n in range(count):
         add3(joints, j, REACTION_FORCE, scale(multiplier, get3(outputs, q, GRADIENT * n)))

@@ -6,10 +6,11 @@ has been simulated is frozen, so that results and model stay one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from importlib import import_module
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from poinsot.model import checks, loads
 from poinsot.model import joint as joints
@@ -22,16 +23,30 @@ from poinsot.model.loads import Damper, Force, Load, Motor, Spring, Torque, Tors
 from poinsot.model.register import Register
 from poinsot.model.user_load import UserLaw
 
+if TYPE_CHECKING:
+    from poinsot.analysis.redundancy import Report
+
 AnyLoad = TypeVar("AnyLoad", bound=Load)
 
 # A body or the ground as arguments name them: the object itself or its name.
 End = Anchor | str
 
 
+class Apart(TypedDict, total=False):
+    """A joint's point and axis as each of its bodies has them, where bodies are drawn so that it is open."""
+
+    at_a: VectorLike
+    at_b: VectorLike
+    axis_a: VectorLike
+    axis_b: VectorLike
+
+
 class Model:
     """A mechanism as a user describes it, in SI units, in world axes at t = 0.
 
-    Bodies and joints are handed over as objects or by name; `model.ground` (or "ground") is the world.
+    Bodies and joints are handed over as objects or by name; `model.ground` (or "ground") is the world. A joint's point
+    and axis are `at` and `axis`; where bodies are drawn so that it is open, each has its own, `at_a` and `at_b`,
+    `axis_a` and `axis_b`, fixed in the bodies as they are drawn, and `assemble()` closes it.
     `settings` holds the defaults of a simulation: t_end, step, rtol, atol, formulation, method, output_step.
     """
 
@@ -91,6 +106,12 @@ class Model:
         """Refuse all later additions."""
         self._register.frozen = True
 
+    def exchange(self, others: Mapping[Any, Any]) -> None:
+        """Hold others in place of bodies, joints, drives and loads: moved ones, in a copy."""
+        mine = self._register
+        for group in (mine.bodies, mine.joints, mine.drives, mine.loads):
+            group.update({name: others[held] for name, held in group.items()})
+
     def copy(self, name: str | None = None) -> Model:
         """Return a model that can be added to, with the same contents: they never change, and are shared."""
         copy = Model(self.name if name is None else name, self._gravity)
@@ -106,6 +127,21 @@ class Model:
         )
         copy.settings.update(self.settings)
         return copy
+
+    def check(self) -> Report:
+        """Count degrees of freedom and redundant equations, and say what is open or not unique.
+
+        Nothing is simulated, and the model may be added to afterwards.
+        """
+        # A model knows nothing that compiles, and what is found out about it stands in a room above.
+        return import_module("poinsot.analysis.redundancy").check(self)
+
+    def assemble(self, keep: Iterable[Body | Joint | str] = ()) -> Model:
+        """Return a copy whose bodies are moved, as little as can be, so that all joints and drives are closed at t = 0.
+
+        What `keep` names stays: a body's pose, or what a joint reads.
+        """
+        return import_module("poinsot.analysis.assembly").assemble(self, keep)
 
     # Bodies
 
@@ -131,9 +167,9 @@ class Model:
 
     # Joints
 
-    def fixed(self, name: str, a: End, b: End, *, at: VectorLike | None = None) -> Joint:
+    def fixed(self, name: str, a: End, b: End, *, at: VectorLike | None = None, **apart: Unpack[Apart]) -> Joint:
         """Weld b to a; `at` (default: b's centre of mass) is where the reaction is reported."""
-        return self._joint("fixed", name, a, b, at)
+        return self._joint("fixed", name, a, b, at, **apart)
 
     def revolute(
         self,
@@ -144,9 +180,10 @@ class Model:
         at: VectorLike | None = None,
         axis: VectorLike | None = None,
         position: float = 0.0,
+        **apart: Unpack[Apart],
     ) -> Joint:
         """Let b turn about `axis` through `at`; `position` is the angle's reading at t = 0."""
-        return self._joint("revolute", name, a, b, at, axis=axis, position=position)
+        return self._joint("revolute", name, a, b, at, axis=axis, position=position, **apart)
 
     def prismatic(
         self,
@@ -157,15 +194,23 @@ class Model:
         at: VectorLike | None = None,
         axis: VectorLike | None = None,
         position: float = 0.0,
+        **apart: Unpack[Apart],
     ) -> Joint:
         """Let b slide along `axis`; `position` is the reading at t = 0."""
-        return self._joint("prismatic", name, a, b, at, axis=axis, position=position)
+        return self._joint("prismatic", name, a, b, at, axis=axis, position=position, **apart)
 
     def cylindrical(
-        self, name: str, a: End, b: End, *, at: VectorLike | None = None, axis: VectorLike | None = None
+        self,
+        name: str,
+        a: End,
+        b: End,
+        *,
+        at: VectorLike | None = None,
+        axis: VectorLike | None = None,
+        **apart: Unpack[Apart],
     ) -> Joint:
         """Let b turn about and slide along `axis` through `at`; the angle is the first coordinate."""
-        return self._joint("cylindrical", name, a, b, at, axis=axis)
+        return self._joint("cylindrical", name, a, b, at, axis=axis, **apart)
 
     def universal(
         self,
@@ -176,23 +221,31 @@ class Model:
         at: VectorLike | None = None,
         axis: Any = None,
         second_axis: VectorLike | None = None,
+        **apart: Unpack[Apart],
     ) -> Joint:
         """Let b turn about two perpendicular axes through `at`: `axis`, fixed in a, and `second_axis`, fixed in b.
 
         `axis` may be the pair of both. Without a second axis, it is perpendicular to the first and to the line
         from the joint to b's centre of mass (or, where that has no direction, to a world axis).
         """
-        return self._joint("universal", name, a, b, at, axis=axis, second_axis=second_axis)
+        return self._joint("universal", name, a, b, at, axis=axis, second_axis=second_axis, **apart)
 
-    def spherical(self, name: str, a: End, b: End, *, at: VectorLike | None = None) -> Joint:
+    def spherical(self, name: str, a: End, b: End, *, at: VectorLike | None = None, **apart: Unpack[Apart]) -> Joint:
         """Let b turn freely about the point `at`."""
-        return self._joint("spherical", name, a, b, at)
+        return self._joint("spherical", name, a, b, at, **apart)
 
     def planar(
-        self, name: str, a: End, b: End, *, at: VectorLike | None = None, axis: VectorLike | None = None
+        self,
+        name: str,
+        a: End,
+        b: End,
+        *,
+        at: VectorLike | None = None,
+        axis: VectorLike | None = None,
+        **apart: Unpack[Apart],
     ) -> Joint:
         """Let b slide in the plane whose normal is `axis`, and turn about that normal."""
-        return self._joint("planar", name, a, b, at, axis=axis)
+        return self._joint("planar", name, a, b, at, axis=axis, **apart)
 
     def screw(
         self,
@@ -204,13 +257,14 @@ class Model:
         axis: VectorLike | None = None,
         pitch: float | None = None,
         position: float = 0.0,
+        **apart: Unpack[Apart],
     ) -> Joint:
         """Let b turn about `axis` through `at` and advance along it by `pitch` metres per radian."""
-        return self._joint("screw", name, a, b, at, axis=axis, pitch=pitch, position=position)
+        return self._joint("screw", name, a, b, at, axis=axis, pitch=pitch, position=position, **apart)
 
-    def free(self, name: str, a: End, b: End, *, at: VectorLike | None = None) -> Joint:
+    def free(self, name: str, a: End, b: End, *, at: VectorLike | None = None, **apart: Unpack[Apart]) -> Joint:
         """Let b move freely against a (a body without joints is free without being told)."""
-        return self._joint("free", name, a, b, at)
+        return self._joint("free", name, a, b, at, **apart)
 
     # Constraint elements
 
@@ -234,16 +288,30 @@ class Model:
         return self._add_joint(joints.distance_joint(where, name, first, second, at_a, at_b, length))
 
     def point_on_line(
-        self, name: str, a: End, b: End, *, at: VectorLike | None = None, axis: VectorLike | None = None
+        self,
+        name: str,
+        a: End,
+        b: End,
+        *,
+        at: VectorLike | None = None,
+        axis: VectorLike | None = None,
+        **apart: Unpack[Apart],
     ) -> Joint:
         """Keep the point `at` of b on the line through it along `axis`, fixed in a."""
-        return self._joint("point_on_line", name, a, b, at, axis=axis)
+        return self._joint("point_on_line", name, a, b, at, axis=axis, **apart)
 
     def point_on_plane(
-        self, name: str, a: End, b: End, *, at: VectorLike | None = None, axis: VectorLike | None = None
+        self,
+        name: str,
+        a: End,
+        b: End,
+        *,
+        at: VectorLike | None = None,
+        axis: VectorLike | None = None,
+        **apart: Unpack[Apart],
     ) -> Joint:
         """Keep the point `at` of b in the plane through it with the normal `axis`, fixed in a."""
-        return self._joint("point_on_plane", name, a, b, at, axis=axis)
+        return self._joint("point_on_plane", name, a, b, at, axis=axis, **apart)
 
     def gear(self, name: str, joint_a: Joint | str, joint_b: Joint | str, *, ratio: float | None = None) -> Joint:
         """Make `joint_b` move by `ratio` times what `joint_a` moves: negative for wheels that mesh outside."""

@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+# Joints with redundant equations that the summary names.
+MOST_NAMED = 3
+
 
 def facts(
     title: str,
@@ -24,6 +27,7 @@ def facts(
         ("work", _work(stats)),
         ("energy", _energy(errors["energy_drift"], settings)),
         ("joints", _joints(errors["position_error"], errors["velocity_error"])),
+        *([("reactions", _reactions(settings["redundant"]))] if settings.get("redundant") else []),
         ("rotations", f"orthogonal to {small(errors['rotation_error'])}"),
     ]
 
@@ -123,6 +127,16 @@ def _energy(drift: float, settings: Mapping[str, Any]) -> str:
     if settings.get("conservative", True):
         return f"drift {small(drift)} of the largest kinetic energy"
     return f"changes by {drift:.2g} of the largest kinetic energy: loads or drives do work"
+
+
+def _reactions(redundant: Sequence[Mapping[str, str]]) -> str:
+    """How many equations are redundant, the first of them by joint, and what that means for reactions."""
+    by_joint: dict[str, list[str]] = {}
+    for equation in redundant:
+        by_joint.setdefault(equation["joint"], []).append(equation["direction"])
+    named = [f'"{joint}" ({", ".join(directions)})' for joint, directions in by_joint.items()]
+    shown = ", ".join(named[:MOST_NAMED]) + (f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else "")
+    return f"{counted(len(redundant), 'redundant equation')}, in {shown}: the least reactions, not all are unique"
 
 
 def _joints(position_error: float, velocity_error: float) -> str:
