@@ -24,6 +24,8 @@ from poinsot.run import Run, Stats
 
 # Where a user gives no tolerance: far below what a plot shows, far above rounding; the absolute follows the relative.
 RTOL, RTOL_PER_ATOL = 1e-9, 1000.0
+# Below this, steps would follow rounding, and the motion would hardly move.
+LEAST_RTOL = 1e-16
 STABILIZE = ("projection", "rotation-vector", "baumgarte", "none")
 # More instants than this are a mistake, which would fill the memory before it shows.
 MOST_OUTPUTS = 100_000_000
@@ -68,10 +70,13 @@ def simulate(
         prepared = stepper.prepare(problem, chosen_options)
         recorded(problem, np.zeros(0), np.zeros((0, problem.n_states)))
         controls.watch = watch(problem, watched)
+        if watched:
+            prepared.load_location()
     ready = time.perf_counter()
-    with _progress(progress, controls.t_end) as controls.progress:
-        solution = prepared.solve(controls)
-    arrays = recorded(problem, solution.times, solution.states)
+    with _fitting(model):
+        with _progress(progress, controls.t_end) as controls.progress:
+            solution = prepared.solve(controls)
+        arrays = recorded(problem, solution.times, solution.states)
     stats = Stats(
         **solution.counts,
         seconds=time.perf_counter() - ready,
@@ -129,6 +134,17 @@ def _announced() -> Generator[None]:
         yield
     finally:
         timer.cancel()
+
+
+@contextmanager
+def _fitting(model: Model) -> Generator[None]:
+    """Results that are larger than the memory are a mistake, too."""
+    try:
+        yield
+    except MemoryError as failure:
+        raise PoinsotError(
+            f'model "{model.name}": the results do not fit into the memory; record fewer, by a longer output_step'
+        ) from failure
 
 
 @contextmanager
@@ -200,6 +216,8 @@ def _controls(
     if step is not None and outputs is None:
         _count("step", end, _positive("step", step))
     relative = RTOL if rtol is None else _positive("rtol", rtol)
+    if relative < LEAST_RTOL:
+        raise PoinsotError(f"simulate: rtol {relative:g} is finer than rounding; give at least {LEAST_RTOL:g}")
     return Controls(
         t_end=end,
         step=None if step is None else min(_positive("step", step), end),
