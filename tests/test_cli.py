@@ -21,7 +21,7 @@ SIMULATION = import_module("poinsot.simulate")
 KEYS = {
     "model", "formulation", "method", "t_end", "step", "rtol", "atol", "bodies", "joints", "degrees_of_freedom",
     "seconds", "compile_seconds", "stats", "energy_drift", "position_error", "velocity_error", "rotation_error",
-    "files",
+    "files", "redundant",
 }  # fmt: skip
 
 

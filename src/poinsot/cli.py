@@ -383,6 +383,7 @@ def _report(result: "Run", files: dict[str, str | None]) -> dict[str, Any]:
         "bodies": len(result.bodies),
         "joints": len(result.joints),
         "degrees_of_freedom": settings.get("degrees_of_freedom"),
+        "redundant": settings.get("redundant", []),
         "seconds": stats["seconds"],
         "compile_seconds": stats["compile_seconds"],
         "stats": stats,

@@ -275,7 +275,7 @@ def test_fill_stays_small_along_a_chain():
         model.revolute(f"left {k}", crank[k], rod, at=(k + 0.6, 0.8, 0), axis=(0, 0, 1))
         model.revolute(f"right {k}", rod, crank[k + 1], at=(k + 1.6, 0.8, 0), axis=(0, 0, 1))
     layout = build(model)
-    plan = Reactions(layout)._plan
+    plan = Reactions(layout).plan
     assert len(plan.blocks) <= 3 * len(model.bodies)
     assert len(plan.updates) <= 3 * len(model.bodies)
     run = ps.simulate(model, 0.05, step=0.005)

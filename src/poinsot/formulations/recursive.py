@@ -75,6 +75,7 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
         project=address(close_loops, signature) if closure.projects else 0,
         reconsider=closure.reconsider,
         diagnose=closure.diagnose,
+        suspect=closure.suspect if closure.rows else None,
         mobility=closure.mobility,
         redundant=closure.redundant,
     )

@@ -136,6 +136,8 @@ class Loop:
             times, states = np.append(times, self.clock[s.END]), np.vstack((states, self.memory.state.T))
         if status == s.OPENED and self.problem.diagnose is not None:
             failure = self.problem.diagnose(float(self.clock[s.TIME]), self.memory.state)
+        elif status in FAILURES and self.problem.suspect is not None:
+            failure = self.problem.suspect(float(times[-1]), states[-1][:, None].copy())
         counts = {name: int(self.counts[place]) for name, place in COUNTED.items()}
         found = () if events is None else tuple(events.found)
         return Solution(times, states, counts, found, failure or FAILURES.get(status))

@@ -140,7 +140,6 @@ def next_step(clock, counts):
 
 
 @kernel
-<<<<<<< HEAD
 def stands(clock, status, h):
     """Whether an attempt is as exact as is asked.
 
@@ -150,11 +149,12 @@ def stands(clock, status, h):
     if status != RUNNING or clock[ERROR] <= 1.0:
         return status == RUNNING
     return h <= 1.001 * clock[LEAST] and clock[ERROR] * clock[RTOL] <= ACROSS
-=======
+
+
+@kernel
 def nearness(clock, time):
     """How far before a point of the grid a step of fixed length is there: rounding, and how well events are located."""
     return min(0.1 * clock[FIXED_STEP], 1e-9 * clock[FIXED_STEP] + 2e-12 * max(1.0, time))
->>>>>>> verify
 
 
 @kernel
