@@ -27,8 +27,10 @@ from poinsot.algebra.manifold import coordinate_rates
 from poinsot.analysis.reference import TIGHT, Scales
 from poinsot.formulations import recursive
 from poinsot.mechanism.build import build
+from poinsot.mechanism.tables import Mechanism, borrowed
 from poinsot.problem import ManifoldODE
 from poinsot.recording import recorded
+from poinsot.scalars import borrow
 
 CASES = ("double-pendulum", "chain-4", "dual-spin-satellite", "heavy-top", "free-body")
 TOLERANCES = 10.0 ** -np.arange(4, 13)
@@ -53,17 +55,18 @@ def right_hand_side(problem: ManifoldODE) -> Callable[[float, Array], Array]:
     """The derivatives of the state's numbers, compiled for one mechanism so that a call hands over little."""
     from numba import njit
 
-    rates, mechanism, blocks = problem.rates, problem.mechanism, problem.blocks
+    rates, blocks = problem.rates, problem.blocks.view
+    tables = Mechanism(*(lent.view for lent in problem.mechanism))
 
     @njit(error_model="numpy")
     def slope(work, rate, t, y):
         out = np.empty((y.size, 1))
         state = y.copy().reshape((y.size, 1))
-        _rates(rates, mechanism, t, state, work, rate)
+        _rates(rates, borrowed(tables), t, borrow(state), borrow(work), borrow(rate))
         coordinate_rates(blocks, state, rate, out)
         return out.reshape(y.size)
 
-    function = partial(slope, problem.work, np.zeros((problem.n_rates, 1)))
+    function = partial(slope, problem.work.view, np.zeros((problem.n_rates, 1)))
     function(0.0, problem.initial[:, 0])
     return function
 
@@ -89,7 +92,7 @@ def repeated(call: Callable[[], float]) -> float:
 def curves(case: str) -> tuple[dict[str, Curve], dict[str, Curve], float, float]:
     """Poinsot's curves and SciPy's, and microseconds per evaluation: called by SciPy, and in compiled code."""
     model = ps.case(case)
-    problem = recursive.pose(build(model))
+    problem = recursive.pose(build(model), {})
     function, initial = right_hand_side(problem), problem.initial[:, 0]
     reference = ps.simulate(model, T_END, output_step=T_END / 1000, **TIGHT[0])
     scales = Scales.of(model, reference)

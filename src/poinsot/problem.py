@@ -229,6 +229,10 @@ class AbstractMethod(Protocol):
 class Stepper(Protocol):
     """A method that has been prepared for a problem."""
 
+    def load_location(self) -> None:
+        """Compile, or load, what locates an event within a step."""
+        ...
+
     def solve(self, controls: Controls) -> Solution:
         """Step the problem from t = 0 to the end."""
         ...

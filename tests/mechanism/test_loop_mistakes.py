@@ -67,9 +67,9 @@ def massless():
 
 MISTAKES = {
     "two drives": (lambda: driven(four_bar(), A="t", D="2*t"), 'drive "drive D": at t = 0 it asks for a velocity that'),
-    "two drives, later": (lambda: driven(four_bar(), A="t**2", D="2*t**2"), 'drive "drive D" .* contradicts the other'),
+    "two drives, later": (lambda: driven(four_bar(), A="t**2", D="2*t**2"), 'drive "drive D" contradicts the other'),
     "locked, velocity": (lambda: driven(triangle(), A="t"), "the joints leave no degrees of freedom"),
-    "locked, later": (lambda: driven(triangle(), A="t**2"), r'drive "drive A" .* contradicts .* at t = 0\.01 s'),
+    "locked, later": (lambda: driven(triangle(), A="t**2"), r'drive "drive A" contradicts .* at t = 0\.01 s'),
     "drive from elsewhere": (lambda: driven(four_bar(), A="0.2 + t"), r'drive "drive A": it is open by 0\.2 rad'),
     "drawn open": (askew, r'joint "B": its bodies have points .* close the mechanism with model\.assemble\(\)'),
     "no inertia": (massless, r'joint "upper": no inertia behind it resists turning about \(0, 0, 1\)'),

@@ -8,7 +8,7 @@ decisions about rank are made here: those of a run, and those of `model.check()`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,7 +41,6 @@ from poinsot.mechanism import tables as t
 from poinsot.mechanism.build import Layout, full
 from poinsot.mechanism.constraints import GRADIENT, RATE_OF_VALUE, VALUE
 from poinsot.mechanism.dynamics import mass_matrix
-from poinsot.mechanism.equations import Equation
 from poinsot.mechanism.initial import given_motions, state_blocks
 from poinsot.mechanism.kinematics import tree_workspace
 from poinsot.scalars import floats
@@ -373,12 +372,21 @@ class Closure:
 
     def diagnose(self, time: float, state: Array) -> str:
         """Why positions cannot be closed."""
-        gap, _, _ = self.equations_at(time, state)
-        return cannot_be_kept_closed(self.layout.equations[self.rows[int(np.argmax(np.abs(gap)))]])
+        gaps, _, _ = self.equations_at(time, state)
+        return blame(self.layout, self.rows, self.redundant, gaps, time)
 
 
-def cannot_be_kept_closed(word: Equation) -> str:
-    """Why positions cannot be closed, where this equation is violated most."""
+def blame(layout: Layout, rows: Sequence[int], redundant: Sequence[int], gaps: Array, time: float) -> str:
+    """Why positions cannot be closed, by the equation that is violated most; gaps are those of some rows."""
+    worst = int(np.argmax(np.abs(gaps)))
+    word = layout.equations[rows[worst]]
+    if rows[worst] in redundant:
+        drives = [layout.equations[row].owner for row in redundant if layout.equations[row].is_drive]
+        blamed = f'drive "{drives[0]}" contradicts' if drives else f'joint "{word.owner}" comes to contradict'
+        return (
+            f"{blamed} the other joints and drives, by {abs(gaps[worst]):.3g} {'rad' if word.turns else 'm'} at "
+            f"t = {time:.9g} s: it said nothing new before; leave it out, or make it fit"
+        )
     return (
         f'{"drive" if word.is_drive else "joint"} "{word.owner}" cannot be kept closed ({word.direction}): the '
         "mechanism has reached a position that it cannot move on from, or in which its motion is not determined; "

@@ -20,7 +20,7 @@ from poinsot.algebra.matrix import product, symmetric_times, times, transposed_t
 from poinsot.algebra.memory import column3, column9, get3, get6, get9, put3, put_column3, put_column9
 from poinsot.algebra.sparse import ROW, get, put
 from poinsot.algebra.vector import add, cross, dot, negate, scale, sub
-from poinsot.formulations.closure import CLOSED_TO, Closure, cannot_be_kept_closed
+from poinsot.formulations.closure import CLOSED_TO, Closure, blame
 from poinsot.formulations.loops import AT, KEPT, NEAR, NEARNESS, OPENED, SETTLING, TOO_NEAR
 from poinsot.formulations.plan import way_of
 from poinsot.mechanism import tables as t
@@ -457,7 +457,7 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
         lambda: derived(layout, mechanism),
         dual_tables=lend(duals),
         project=address(stabilise, signature) if imposed and stabilised else 0,
-        diagnose=lambda time, state: diagnose(layout, mechanism, imposed, time, state),
+        diagnose=lambda time, state: diagnose(closure, mechanism, time, state),
         mobility=closure.mobility,
         redundant=closure.redundant,
     )
@@ -572,12 +572,20 @@ def _put_least_pivots(
 
 @routine
 def evaluate_for_python(mechanism, t, state, work):
-    """The equations of a state, for Python."""
+    """The equations of a state that are imposed, for Python."""
     evaluate(borrowed(mechanism), t, borrow(state), borrow(work))
 
 
-def diagnose(layout: Layout, mechanism: t.Mechanism, imposed: Sequence[int], time: float, state: Array) -> str:
+@routine
+def evaluate_all(mechanism, t, state, work):
+    """All equations of a state, for Python."""
+    mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
+    place(mechanism, state, work)
+    put_equations(mechanism, t, state, work, mechanism.equations, 0, mechanism.equations.shape[0], mechanism.loops)
+
+
+def diagnose(closure: Closure, mechanism: t.Mechanism, time: float, state: Array) -> str:
     """Why positions cannot be closed."""
-    evaluate_for_python(mechanism, time, state, workspace_of_bodies(mechanism, floats))
-    gaps = np.abs(mechanism.loops[: len(imposed), VALUE])
-    return cannot_be_kept_closed(layout.equations[imposed[int(np.argmax(gaps))]])
+    evaluate_all(mechanism, time, state, workspace_of_bodies(mechanism, floats))
+    rows = range(len(mechanism.equations))
+    return blame(closure.layout, rows, closure.redundant, mechanism.loops[: len(rows), VALUE], time)

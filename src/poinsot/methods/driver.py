@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from poinsot._jit import address
 from poinsot.mechanism.watching import nothing
 from poinsot.methods import stepping as s
-from poinsot.methods.locating import Events
+from poinsot.methods.locating import Events, load_root_finder
 from poinsot.problem import Array, Controls, Solution
 from poinsot.scalars import lend
 
 # Python looks up this often whether to show progress or to stop (seconds).
 LOOK_UP = 0.1
-# Rows of recorded states that are made at once where their number is not known.
-ROWS = 4096
+# Recorded states that are made at once where their number is not known: rows, and numbers in them.
+ROWS, NUMBERS = 4096, 4_000_000
 
 COUNTED = {
     "steps": s.STEPS,
@@ -142,6 +142,13 @@ class Loop:
         found = () if events is None else tuple(events.found)
         return Solution(times, states, counts, found, failure or FAILURES.get(status))
 
+    def load_location(self) -> None:
+        """Compile, or load, what locates an event within a step."""
+        load_root_finder()
+        operands = map(typeof, self.operands()[1:])
+        address(s.call, types.int64(types.int64, *operands, float64[::1], int64[::1], float64))
+        address(s.put_back, types.int64(typeof(self.system), float64, typeof(self.memory.state)))
+
     def attempt(self, h: float) -> int:
         """Attempt a step of another length from the same state."""
         status = s.call(self.calls.attempt, *self.operands()[1:], self.clock, self.counts, h)
@@ -163,7 +170,7 @@ class Loop:
 
     def _output(self, asked: Array | None) -> s.Output:
         times = np.zeros(0) if asked is None else asked[1:]
-        rows = ROWS if asked is None else len(times)
+        rows = max(1, min(ROWS, NUMBERS // max(len(self.initial), 1))) if asked is None else len(times)
         return s.Output(times, np.zeros((rows, len(self.initial))), np.zeros(rows))
 
     def _restart(self, controls: Controls) -> None:
