@@ -57,10 +57,11 @@ from poinsot.mechanism.tables import (
     ROTATION,
     VELOCITIES,
     borrowed,
+    handed,
 )
 from poinsot.mechanism.undetermined import refuse_undetermined
 from poinsot.problem import Array, Derived, Option, SecondOrderODE
-from poinsot.scalars import BorrowedType, Duals, absolute, borrow, dual, floats, lend
+from poinsot.scalars import BorrowedType, Duals, absolute, borrow, dual, floats, lend, point
 
 OPTIONS = {
     "weights": Option(
@@ -416,6 +417,7 @@ def recall(plan, loops, state):
 @routine
 def report(mechanism, state, work, bodies, joints):
     """All that a Run records of bodies and joints at one instant, after `lie_dynamics`."""
+    mechanism = borrowed(mechanism)
     plan, loops = mechanism.plan, mechanism.loops
     place(mechanism, state, work)
     report_motion(mechanism, state, work, bodies, joints)
@@ -439,23 +441,24 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
     blocks, n_states, n_rates = blocks_of_bodies(len(layout.bodies), len(counters))
     work = workspace_of_bodies(mechanism, floats)
     _put_least_pivots(closure, mechanism, imposed, initial, work)
-    address_of_rates, view = rates_address(mechanism, BorrowedType(float64)), BorrowedType(float64)
-    duals = dual_tables(mechanism)
-    lent, blocks, work = lend((mechanism, blocks, work))
+    view = BorrowedType(float64)
+    address_of_rates = rates_address(mechanism, view)
+    pointer, work = handed(mechanism, work)
+    blocks = lend(blocks)
     table, stabilised = float64[:, ::1], chosen.get("stabilize", "projection") in ("projection", "rotation-vector")
-    signature = types.int64(*map(typeof, (lent, blocks)), float64, *(view,) * 4)
+    signature = types.int64(*map(typeof, (pointer, blocks)), float64, *(view,) * 4)
     return SecondOrderODE(
         layout,
-        lent,
+        pointer,
         blocks,
         n_states,
         n_rates,
         initial,
         work,
         address_of_rates,
-        address(report, types.void(typeof(lent), view, view, table, table)),
+        address(report, types.void(typeof(pointer), view, view, table, table)),
         lambda: derived(layout, mechanism),
-        dual_tables=lend(duals),
+        dual_tables=handed(*dual_tables(mechanism)),
         project=address(stabilise, signature) if imposed and stabilised else 0,
         diagnose=lambda time, state: diagnose(closure, mechanism, time, state),
         mobility=closure.mobility,
@@ -470,7 +473,7 @@ def rates_address(mechanism: t.Mechanism, view: types.Type) -> int:
     if len(mechanism.loads) > 0:
         loads = address(apply_loads_to_bodies, types.void(lent, float64, view, view))
         mechanism.sizes[0, t.LOADS_ADDRESS] = loads
-    return address(lie_dynamics, types.void(lent, float64, view, view, view))
+    return address(lie_dynamics, types.void(typeof(point(mechanism)), float64, view, view, view))
 
 
 def dual_tables(mechanism: t.Mechanism) -> tuple[t.Mechanism, Duals]:
@@ -485,7 +488,7 @@ def derived(layout: Layout, mechanism: t.Mechanism) -> Derived:
     """The rates for Duals."""
     mechanism, work = dual_tables(with_laws_for(dual, layout.model, mechanism))
     call = rates_address(mechanism, BorrowedType(dual))
-    return Derived(call, *lend((mechanism, work)))
+    return Derived(call, *handed(mechanism, work))
 
 
 def _with_plan(

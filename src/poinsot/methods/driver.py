@@ -17,7 +17,7 @@ from poinsot.mechanism.watching import nothing
 from poinsot.methods import stepping as s
 from poinsot.methods.locating import Events, load_root_finder
 from poinsot.problem import Array, Controls, Solution
-from poinsot.scalars import lend
+from poinsot.scalars import point
 
 # Python looks up this often whether to show progress or to stop (seconds).
 LOOK_UP = 0.1
@@ -86,14 +86,15 @@ class Loop:
     control: Control = Control()
     first_step: Callable[[Loop, Controls], float] | None = None
     bring_newton: Callable[[Loop], None] | None = None
-    lends: bool = False  # whether the kernels borrow the memory (scalars/borrowed.py)
+    lends: bool = False  # whether the kernels borrow the method's tables and the memory (scalars/borrowed.py)
     clock: Array = field(default_factory=lambda: np.zeros(s.CLOCK))
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(s.COUNTS, np.int64))
 
     def __post_init__(self) -> None:
         self.initial = self.memory.state.copy()
-        self.lent = lend(self.memory) if self.lends else self.memory
-        signature = step_signature(self.system, self.method, self.lent, self.solver)
+        self.lent = (point(self.method), point(self.memory)) if self.lends else None
+        self.calls = s.Calls(0, 0, 0)
+        signature = step_signature(*self.operands()[1:])
         self.calls = s.Calls(*(address(kernel, signature) for kernel in vars(self.kernels).values()))
         s.advance(*self.operands(), self._output(None), nothing(), self.clock, self.counts, 0)
         if self.first_step is not None:
@@ -163,7 +164,8 @@ class Loop:
 
     def operands(self) -> tuple[Any, ...]:
         """What every kernel of the loop is given."""
-        return self.calls, self.system, self.method, self.lent, self.solver
+        method, memory = self.lent or (self.method, self.memory)
+        return self.calls, self.system, method, memory, self.solver
 
     def _tried(self) -> int:
         return int(self.counts[s.STEPS] + self.counts[s.REJECTED])
