@@ -8,8 +8,8 @@ of what a unit of its multiplier exerts in its joint, the least multipliers that
     λ = W⁻¹ G y,    (Gᵀ W⁻¹ G) y = Gᵀ λ₀.  (1)
 
 Bodies that no joint ties have no part in each other's equations: the matrix is eliminated in blocks, body by body, in
-an order that leaves few of them. It is singular where the mechanism moves; a small multiple of the identity mends that,
-and refinement removes what it changes. docs/theory/redundancy.md derives all this.
+an order that leaves few of them (algebra/sparse.py). It is singular where the mechanism moves; a small multiple of the
+identity mends that, and refinement removes what it changes. docs/theory/redundancy.md derives all this.
 """
 
 from __future__ import annotations
@@ -18,19 +18,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot._jit import kernel, routine
+from poinsot.algebra import sparse
 from poinsot.algebra.memory import get3
+from poinsot.algebra.sparse import ROW, get, put
 from poinsot.algebra.vector import add, cross, dot, scale, sub
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.balance import (
+    BLOCK,
+    COLUMNS_APART,
     END_SECOND,
     END_SLOT,
     END_TERM,
+    FIRST_SLOT,
     IS_DRIVE,
     OWNER,
     REPORTED_TERMS,
+    ROWS_APART,
+    SECOND_SLOT,
     SLOT_EQUATION,
     SLOT_LINK,
-    SLOT_PLACE,
+    SLOT_UNKNOWNS,
     plan_of,
 )
 from poinsot.mechanism.build import Layout
@@ -55,7 +62,7 @@ def put_all_equations(mechanism, link_poses, state, out):
 
 @routine
 def put_pulls(mechanism, link_poses, state, plan, size):
-    """The gradients of all equations on all bodies, what is exerted in the joints, and the matrix of (1)."""
+    """The gradients of all equations on all bodies, what is exerted in the joints, and the factors of (1)."""
     out = plan.equations
     put_all_equations(mechanism, link_poses, state, out)
     for e in range(plan.owners.shape[0]):
@@ -73,18 +80,21 @@ def put_pulls(mechanism, link_poses, state, plan, size):
         for k in range(3):
             plan.pulls[row, k] += sign * force[k]
             plan.pulls[row, 3 + k] += sign * torque[k] / size
-    for row in range(plan.blocks.shape[0]):
-        for k in range(36):
-            plan.blocks[row, k] = 0.0
-    for p in range(plan.first_below.shape[0] - 1):
+    matrix = plan.scalars
+    for row in range(matrix.shape[0]):
+        for k in range(ROW):
+            matrix[row, k] = 0.0
+    for b in range(plan.bodies.shape[0]):
         for k in range(6):
-            plan.blocks[p, 7 * k] = MENDED
+            put(matrix, plan.bodies[b, 1] + 7 * k, MENDED)
     for n in range(plan.couples.shape[0]):
-        first, second, block = plan.couples[n, 0], plan.couples[n, 1], plan.couples[n, 2]
+        first, second, begin = plan.couples[n, FIRST_SLOT], plan.couples[n, SECOND_SLOT], plan.couples[n, BLOCK]
         per_weight = 1.0 / plan.weights[plan.slots[first, SLOT_EQUATION], 0]
         for i in range(6):
             for k in range(6):
-                plan.blocks[block, 6 * i + k] += per_weight * plan.pulls[first, i] * plan.pulls[second, k]
+                at = begin + i * plan.couples[n, ROWS_APART] + k * plan.couples[n, COLUMNS_APART]
+                put(matrix, at, get(matrix, at) + per_weight * plan.pulls[first, i] * plan.pulls[second, k])
+    sparse.factorise(plan.elimination, 0, matrix)
 
 
 @kernel
@@ -98,81 +108,23 @@ def exerted(plan, e):
 
 
 @routine
-def eliminate_bodies(plan):
-    """Blocks of the matrix become those of its Cholesky factor; the first ones are those of the diagonal, in order."""
-    blocks = plan.blocks
-    for p in range(plan.first_below.shape[0] - 1):
-        for i in range(6):
-            for k in range(i + 1):
-                x = blocks[p, 6 * i + k]
-                for m in range(k):
-                    x -= blocks[p, 6 * i + m] * blocks[p, 6 * k + m]
-                blocks[p, 6 * i + k] = x**0.5 if i == k else x / blocks[p, 7 * k]
-        for n in range(plan.first_below[p, 0], plan.first_below[p + 1, 0]):
-            block = plan.below[n, 1]
-            for i in range(6):
-                for k in range(6):
-                    x = blocks[block, 6 * i + k]
-                    for m in range(k):
-                        x -= blocks[block, 6 * i + m] * blocks[p, 6 * k + m]
-                    blocks[block, 6 * i + k] = x / blocks[p, 7 * k]
-        for n in range(plan.first_update[p, 0], plan.first_update[p + 1, 0]):
-            target, left, right = plan.updates[n, 0], plan.updates[n, 1], plan.updates[n, 2]
-            for i in range(6):
-                for k in range(6):
-                    x = 0.0
-                    for m in range(6):
-                        x += blocks[left, 6 * i + m] * blocks[right, 6 * k + m]
-                    blocks[target, 6 * i + k] -= x
-
-
-@kernel
-def solve_bodies(plan):
-    """`shift` becomes the factored matrix's solution for `balance`."""
-    blocks, x, last = plan.blocks, plan.shift, plan.first_below.shape[0] - 1
-    for p in range(last):
-        for i in range(6):
-            x[p, i] = plan.balance[p, i]
-    for p in range(last):
-        for i in range(6):
-            for m in range(i):
-                x[p, i] -= blocks[p, 6 * i + m] * x[p, m]
-            x[p, i] /= blocks[p, 7 * i]
-        for n in range(plan.first_below[p, 0], plan.first_below[p + 1, 0]):
-            q, block = plan.below[n, 0], plan.below[n, 1]
-            for i in range(6):
-                for m in range(6):
-                    x[q, i] -= blocks[block, 6 * i + m] * x[p, m]
-    for p in range(last - 1, -1, -1):
-        for n in range(plan.first_below[p, 0], plan.first_below[p + 1, 0]):
-            q, block = plan.below[n, 0], plan.below[n, 1]
-            for i in range(6):
-                for m in range(6):
-                    x[p, i] -= blocks[block, 6 * m + i] * x[q, m]
-        for i in range(5, -1, -1):
-            for m in range(i + 1, 6):
-                x[p, i] -= blocks[p, 6 * m + i] * x[p, m]
-            x[p, i] /= blocks[p, 7 * i]
-
-
-@routine
 def make_least(plan):
     """Exchange the multipliers for the least ones that equal them in effect (1)."""
-    bodies = plan.first_below.shape[0] - 1
-    for p in range(bodies):
-        for k in range(6):
-            plan.balance[p, k] = 0.0
+    for u in range(plan.balance.shape[0]):
+        plan.balance[u, 0] = 0.0
     push_bodies(plan, 1.0)
     for e in range(plan.owners.shape[0]):
         plan.multipliers[e, 1] = 0.0
     given, left = largest(plan.balance), 0.0
     for refinement in range(MOST_REFINEMENTS):
-        solve_bodies(plan)
+        for u in range(plan.balance.shape[0]):
+            put(plan.scalars, u, plan.balance[u, 0])
+        sparse.solve(plan.elimination, 0, plan.scalars)
         for e in range(plan.owners.shape[0]):
             x = 0.0
             for row in range(plan.first_slot[e, 0], plan.first_slot[e + 1, 0]):
                 for k in range(6):
-                    x += plan.pulls[row, k] * plan.shift[plan.slots[row, SLOT_PLACE], k]
+                    x += plan.pulls[row, k] * get(plan.scalars, plan.slots[row, SLOT_UNKNOWNS] + k)
             plan.multipliers[e, 0] = x / plan.weights[e, 0]
             plan.multipliers[e, 1] += plan.multipliers[e, 0]
         push_bodies(plan, -1.0)
@@ -187,18 +139,17 @@ def make_least(plan):
 def push_bodies(plan, sign):
     """Add what the multipliers exert on each body to its balance."""
     for row in range(plan.slots.shape[0]):
-        x, p = sign * plan.multipliers[plan.slots[row, SLOT_EQUATION], 0], plan.slots[row, SLOT_PLACE]
+        x, u = sign * plan.multipliers[plan.slots[row, SLOT_EQUATION], 0], plan.slots[row, SLOT_UNKNOWNS]
         for k in range(6):
-            plan.balance[p, k] += x * plan.pulls[row, k]
+            plan.balance[u + k, 0] += x * plan.pulls[row, k]
 
 
 @kernel
-def largest(numbers):
-    """The largest magnitude in a table."""
+def largest(column):
+    """The largest magnitude in a column."""
     found = 0.0
-    for i in range(numbers.shape[0]):
-        for k in range(numbers.shape[1]):
-            found = max(found, abs(numbers[i, k]))
+    for i in range(column.shape[0]):
+        found = max(found, abs(column[i, 0]))
     return found
 
 
@@ -216,7 +167,6 @@ def make_reactions_least(mechanism, link_poses, state, plan, size, bodies, joint
     for s in range(bodies.shape[0]):
         put_poses(mechanism, bodies[s], link_poses)
         put_pulls(mechanism, link_poses, state, plan, size)
-        eliminate_bodies(plan)
         for e in range(plan.owners.shape[0]):
             j, (force, torque) = plan.owners[e, OWNER], exerted(plan, e)
             if plan.owners[e, IS_DRIVE]:
@@ -249,7 +199,6 @@ def put_self_equilibrated(mechanism, link_poses, state, plan, size, bodies, proj
     """
     put_poses(mechanism, bodies, link_poses)
     put_pulls(mechanism, link_poses, state, plan, size)
-    eliminate_bodies(plan)
     for e in range(plan.owners.shape[0]):
         j, unit = plan.owners[e, OWNER], 1.0 / plan.weights[e, 0] ** 0.5
         for other in range(plan.owners.shape[0]):
