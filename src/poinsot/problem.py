@@ -29,9 +29,10 @@ class ManifoldODE:
 
     Where the state is constrained, `project` is the address of a kernel (mechanism, blocks, t, state, work, room, room)
     that brings it back and answers 0; 1 where it cannot, for which `diagnose` has the words; and 2 where `reconsider`
-    should choose its equations anew. `mobility` counts the degrees of freedom that the joints leave, and `redundant`
-    holds the rows of the mechanism's equations that say nothing new: where there are any, the reactions that `report`
-    writes are some that give the motion, and those that a Run holds the least ones.
+    should choose its equations anew. `suspect` may know why a method fails at a state. `mobility` counts the degrees of
+    freedom that the joints leave, and `redundant` holds the rows of the mechanism's equations that say nothing new:
+    where there are any, the reactions that `report` writes are some that give the motion, and those that a Run holds
+    the least ones.
     """
 
     layout: Layout
@@ -48,6 +49,7 @@ class ManifoldODE:
     project: int = 0
     reconsider: Callable[[float, Array], None] | None = None
     diagnose: Callable[[float, Array], str] | None = None
+    suspect: Callable[[float, Array], str | None] | None = None
     mobility: int | None = None
     redundant: tuple[int, ...] = ()
 
@@ -83,6 +85,7 @@ class SecondOrderDAE:
     project: int = 0
     reconsider: Callable[[float, Array], None] | None = None
     diagnose: Callable[[float, Array], str] | None = None
+    suspect: Callable[[float, Array], str | None] | None = None
     mobility: int | None = None
     redundant: tuple[int, ...] = ()
 
@@ -225,6 +228,10 @@ class AbstractMethod(Protocol):
 
 class Stepper(Protocol):
     """A method that has been prepared for a problem."""
+
+    def load_location(self) -> None:
+        """Compile, or load, what locates an event within a step."""
+        ...
 
     def solve(self, controls: Controls) -> Solution:
         """Step the problem from t = 0 to the end."""

@@ -22,7 +22,7 @@ CHAIN = {
     "radau5": (280, 400, 560, 800), "generalized-alpha": (1600, 2240, 3200, 4480),
 }  # fmt: skip
 # The same for the chain's bodies and their constraints.
-CONSTRAINED = CHAIN | {"dopri5": (2800, 4000, 5600, 8000)}
+CONSTRAINED = CHAIN | {"dopri5": (800, 1120, 1600, 2240)}
 # Lengths of one step from which an interpolant is measured, and the order of its error within a step.
 WITHIN = {
     "rk4": ((0.02, 0.01, 0.005, 0.0025), 4), "dopri5": ((0.02, 0.015, 0.01, 0.007, 0.005), 5),

@@ -20,7 +20,7 @@ from poinsot.algebra.matrix import product, symmetric_times, times, transposed_t
 from poinsot.algebra.memory import column3, column9, get3, get6, get9, put3, put_column3, put_column9
 from poinsot.algebra.sparse import ROW, get, put
 from poinsot.algebra.vector import add, cross, dot, negate, scale, sub
-from poinsot.formulations.closure import CLOSED_TO, Closure, cannot_be_kept_closed
+from poinsot.formulations.closure import CLOSED_TO, Closure, blame
 from poinsot.formulations.loops import AT, KEPT, NEAR, NEARNESS, OPENED, SETTLING, TOO_NEAR
 from poinsot.formulations.plan import way_of
 from poinsot.mechanism import tables as t
@@ -57,10 +57,11 @@ from poinsot.mechanism.tables import (
     ROTATION,
     VELOCITIES,
     borrowed,
+    handed,
 )
 from poinsot.mechanism.undetermined import refuse_undetermined
 from poinsot.problem import Array, Derived, Option, SecondOrderODE
-from poinsot.scalars import BorrowedType, Duals, absolute, borrow, dual, floats, lend
+from poinsot.scalars import BorrowedType, Duals, absolute, borrow, dual, floats, lend, point
 
 OPTIONS = {
     "weights": Option(
@@ -416,6 +417,7 @@ def recall(plan, loops, state):
 @routine
 def report(mechanism, state, work, bodies, joints):
     """All that a Run records of bodies and joints at one instant, after `lie_dynamics`."""
+    mechanism = borrowed(mechanism)
     plan, loops = mechanism.plan, mechanism.loops
     place(mechanism, state, work)
     report_motion(mechanism, state, work, bodies, joints)
@@ -439,25 +441,26 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
     blocks, n_states, n_rates = blocks_of_bodies(len(layout.bodies), len(counters))
     work = workspace_of_bodies(mechanism, floats)
     _put_least_pivots(closure, mechanism, imposed, initial, work)
-    address_of_rates, view = rates_address(mechanism, BorrowedType(float64)), BorrowedType(float64)
-    duals = dual_tables(mechanism)
-    lent, blocks, work = lend((mechanism, blocks, work))
+    view = BorrowedType(float64)
+    address_of_rates = rates_address(mechanism, view)
+    pointer, work = handed(mechanism, work)
+    blocks = lend(blocks)
     table, stabilised = float64[:, ::1], chosen.get("stabilize", "projection") in ("projection", "rotation-vector")
-    signature = types.int64(*map(typeof, (lent, blocks)), float64, *(view,) * 4)
+    signature = types.int64(*map(typeof, (pointer, blocks)), float64, *(view,) * 4)
     return SecondOrderODE(
         layout,
-        lent,
+        pointer,
         blocks,
         n_states,
         n_rates,
         initial,
         work,
         address_of_rates,
-        address(report, types.void(typeof(lent), view, view, table, table)),
+        address(report, types.void(typeof(pointer), view, view, table, table)),
         lambda: derived(layout, mechanism),
-        dual_tables=lend(duals),
+        dual_tables=handed(*dual_tables(mechanism)),
         project=address(stabilise, signature) if imposed and stabilised else 0,
-        diagnose=lambda time, state: diagnose(layout, mechanism, imposed, time, state),
+        diagnose=lambda time, state: diagnose(closure, mechanism, time, state),
         mobility=closure.mobility,
         redundant=closure.redundant,
     )
@@ -470,7 +473,7 @@ def rates_address(mechanism: t.Mechanism, view: types.Type) -> int:
     if len(mechanism.loads) > 0:
         loads = address(apply_loads_to_bodies, types.void(lent, float64, view, view))
         mechanism.sizes[0, t.LOADS_ADDRESS] = loads
-    return address(lie_dynamics, types.void(lent, float64, view, view, view))
+    return address(lie_dynamics, types.void(typeof(point(mechanism)), float64, view, view, view))
 
 
 def dual_tables(mechanism: t.Mechanism) -> tuple[t.Mechanism, Duals]:
@@ -485,7 +488,7 @@ def derived(layout: Layout, mechanism: t.Mechanism) -> Derived:
     """The rates for Duals."""
     mechanism, work = dual_tables(with_laws_for(dual, layout.model, mechanism))
     call = rates_address(mechanism, BorrowedType(dual))
-    return Derived(call, *lend((mechanism, work)))
+    return Derived(call, *handed(mechanism, work))
 
 
 def _with_plan(
@@ -572,12 +575,20 @@ def _put_least_pivots(
 
 @routine
 def evaluate_for_python(mechanism, t, state, work):
-    """The equations of a state, for Python."""
+    """The equations of a state that are imposed, for Python."""
     evaluate(borrowed(mechanism), t, borrow(state), borrow(work))
 
 
-def diagnose(layout: Layout, mechanism: t.Mechanism, imposed: Sequence[int], time: float, state: Array) -> str:
+@routine
+def evaluate_all(mechanism, t, state, work):
+    """All equations of a state, for Python."""
+    mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
+    place(mechanism, state, work)
+    put_equations(mechanism, t, state, work, mechanism.equations, 0, mechanism.equations.shape[0], mechanism.loops)
+
+
+def diagnose(closure: Closure, mechanism: t.Mechanism, time: float, state: Array) -> str:
     """Why positions cannot be closed."""
-    evaluate_for_python(mechanism, time, state, workspace_of_bodies(mechanism, floats))
-    gaps = np.abs(mechanism.loops[: len(imposed), VALUE])
-    return cannot_be_kept_closed(layout.equations[imposed[int(np.argmax(gaps))]])
+    evaluate_all(mechanism, time, state, workspace_of_bodies(mechanism, floats))
+    rows = range(len(mechanism.equations))
+    return blame(closure.layout, rows, closure.redundant, mechanism.loops[: len(rows), VALUE], time)
