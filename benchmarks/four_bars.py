@@ -262,7 +262,7 @@ def main() -> None:
     print(Pinocchio(2, 100.0, 0.0).result(50, "Pinocchio, rk4, h = 0.0020, gain = 100 1/s, mu = 0").line())
 
     print("\nEqual steps: rk4, h = 0.002")
-    results = [poinsot(loops, f"Poinsot, {loops} loops", step=0.002, method="rk4") for loops in (1, 2, 10, 40)]
+    results = [poinsot(loops, f"Poinsot, N = {loops}", step=0.002, method="rk4") for loops in (1, 2, 10, 40)]
     time_in_turns(results)
     for loops, result in zip((1, 2, 10, 40), results, strict=True):
         per_bar = 1e6 * result.seconds / (T_END / 0.002) / (2 * loops + 1)
