@@ -46,8 +46,12 @@ def test_loops_move_as_in_recursive(seed):
 
 
 @pytest.mark.parametrize(
-    ("name", "t_end"), [("five-bar", 1.0), ("five-bar-driven", 0.5), ("bricard", 1.0), ("stewart-platform", 0.5)]
-)
+    ("name", "t_end"),
+    [
+        ("five-bar", 1.0), ("five-bar-driven", 0.5), ("bricard", 1.0), ("stewart-platform", 0.5),
+        ("slider-crank", 0.5), ("andrews", 0.01),
+    ],
+)  # fmt: skip
 def test_redundant_and_driven_mechanisms_move_as_in_recursive(name, t_end):
     differences = largest_differences(ps.case(name), t_end)
     assert max(differences.values()) < 1e-8, differences

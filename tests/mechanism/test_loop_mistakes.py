@@ -113,6 +113,14 @@ def test_other_methods_name_the_dead_centre_too(arguments):
     assert 0.03 < error.value.time < 0.04  # C is as far from A there as crank and coupler reach
 
 
+@pytest.mark.parametrize("arguments", [{"rtol": 1e-8}, {"step": 0.005}])
+@pytest.mark.parametrize(("function", "time"), [("-0.5*t", 0.037), ("1.5*t", 0.756)])
+def test_absolute_coordinates_name_the_dead_centre_too(function, time, arguments):
+    with pytest.raises(ps.SimulationError, match="look for a dead centre") as error:
+        ps.simulate(driven(four_bar(), D=function), 1.0, formulation="lie-dae", **arguments)
+    assert error.value.time == pytest.approx(time, abs=0.005)
+
+
 def test_drives_that_agree_are_no_mistake():
     run = ps.simulate(driven(four_bar(), A="0", D="0"), 0.1, step=0.01)
     assert {"joint": "drive D", "direction": "prescribed position"} in run.settings["redundant"]

@@ -41,6 +41,7 @@ from poinsot.mechanism import tables as t
 from poinsot.mechanism.build import Layout, full
 from poinsot.mechanism.constraints import GRADIENT, RATE_OF_VALUE, VALUE
 from poinsot.mechanism.dynamics import mass_matrix
+from poinsot.mechanism.equations import Equation
 from poinsot.mechanism.initial import given_motions, state_blocks
 from poinsot.mechanism.kinematics import tree_workspace
 from poinsot.scalars import floats
@@ -292,11 +293,7 @@ class Closure:
         least, row = self._weakest(time, state)
         if least > WEAK * self.usual_least:
             return None
-        word = self.layout.equations[row]
-        return (
-            f'a singular position is near, where {"drive" if word.is_drive else "joint"} "{word.owner}" '
-            f"({word.direction}) depends on the other equations: look for a dead centre or a locked drive"
-        )
+        return depends(self.layout.equations[row])
 
     def reconsider(self, time: float, state: Array) -> None:
         """Choose anew at a state."""
@@ -374,6 +371,14 @@ class Closure:
         """Why positions cannot be closed."""
         gaps, _, _ = self.equations_at(time, state)
         return blame(self.layout, self.rows, self.redundant, gaps, time)
+
+
+def depends(word: Equation) -> str:
+    """What a singular position that is near has to do with this equation."""
+    return (
+        f'a singular position is near, where {"drive" if word.is_drive else "joint"} "{word.owner}" '
+        f"({word.direction}) depends on the other equations: look for a dead centre or a locked drive"
+    )
 
 
 def blame(layout: Layout, rows: Sequence[int], redundant: Sequence[int], gaps: Array, time: float) -> str:

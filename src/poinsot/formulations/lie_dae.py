@@ -20,7 +20,7 @@ from poinsot.algebra.matrix import product, symmetric_times, times, transposed_t
 from poinsot.algebra.memory import column3, column9, get3, get6, get9, put3, put_column3, put_column9
 from poinsot.algebra.sparse import ROW, get, put
 from poinsot.algebra.vector import add, cross, dot, negate, scale, sub
-from poinsot.formulations.closure import CLOSED_TO, Closure, blame
+from poinsot.formulations.closure import CLOSED_TO, Closure, blame, depends
 from poinsot.formulations.loops import AT, KEPT, NEAR, NEARNESS, OPENED, SETTLING, TOO_NEAR
 from poinsot.formulations.plan import way_of
 from poinsot.mechanism import tables as t
@@ -438,13 +438,13 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
     imposed = [e for e in range(len(layout.equations)) if e not in closure.rows or e in closure.chosen]
     initial = state_of_bodies(layout, counters, start)
     mechanism = _with_plan(layout, mechanism, imposed, counters, len(initial), chosen, closure.size)
-    blocks, n_states, n_rates = blocks_of_bodies(len(layout.bodies), len(counters))
+    table_of_blocks, n_states, n_rates = blocks_of_bodies(len(layout.bodies), len(counters))
     work = workspace_of_bodies(mechanism, floats)
     _put_least_pivots(closure, mechanism, imposed, initial, work)
     view = BorrowedType(float64)
     address_of_rates = rates_address(mechanism, view)
     pointer, work = handed(mechanism, work)
-    blocks = lend(blocks)
+    blocks = lend(table_of_blocks)
     table, stabilised = float64[:, ::1], chosen.get("stabilize", "projection") in ("projection", "rotation-vector")
     signature = types.int64(*map(typeof, (pointer, blocks)), float64, *(view,) * 4)
     return SecondOrderODE(
@@ -461,6 +461,7 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
         dual_tables=handed(*dual_tables(mechanism)),
         project=address(stabilise, signature) if imposed and stabilised else 0,
         diagnose=lambda time, state: diagnose(closure, mechanism, time, state),
+        suspect=lambda time, state: suspect(closure, mechanism, table_of_blocks, time, state),
         mobility=closure.mobility,
         redundant=closure.redundant,
     )
@@ -585,6 +586,21 @@ def evaluate_all(mechanism, t, state, work):
     mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
     place(mechanism, state, work)
     put_equations(mechanism, t, state, work, mechanism.equations, 0, mechanism.equations.shape[0], mechanism.loops)
+
+
+def suspect(closure: Closure, mechanism: t.Mechanism, blocks: Any, time: float, state: Array) -> str | None:
+    """What is singular at a state in which a method fails, if anything is."""
+    if not np.isfinite(state).all():
+        return None
+    room = np.zeros((2, len(state), 1))
+    answer = stabilise(mechanism, blocks, time, state, workspace_of_bodies(mechanism, floats), *room)
+    plan, loops = mechanism.plan[:, 0], mechanism.loops
+    imposed = plan[plan[CHOSEN] : plan[CHOSEN] + plan[EQUATIONS]]
+    places = plan[plan[UNKNOWN] : plan[UNKNOWN] + EQUATION_PLACE * len(imposed)].reshape(-1, EQUATION_PLACE)[:, 1]
+    weakness = np.abs(loops.ravel()[places]) * loops[imposed, USUAL]
+    if answer not in (NEAR, AT):
+        return None
+    return depends(closure.layout.equations[imposed[int(np.argmax(weakness))]])
 
 
 def diagnose(closure: Closure, mechanism: t.Mechanism, time: float, state: Array) -> str:
