@@ -21,7 +21,7 @@ from poinsot.algebra.memory import column3, column9, get3, get6, get9, put3, put
 from poinsot.algebra.sparse import ROW, get, put
 from poinsot.algebra.vector import add, cross, dot, negate, scale, sub
 from poinsot.formulations.closure import CLOSED_TO, Closure, blame, depends
-from poinsot.formulations.loops import AT, KEPT, NEAR, NEARNESS, OPENED, SETTLING, TOO_NEAR
+from poinsot.formulations.loops import AT, KEPT, NEAR, NEARNESS, OPENED, REDUNDANT, SETTLING, TOO_NEAR
 from poinsot.formulations.plan import way_of
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.absolute import (
@@ -90,8 +90,6 @@ USUAL = 21
 # Settings: the largest |Φ| that counts as closed, Baumgarte's rate (0 without).
 CLOSED, RETURN = range(2)
 
-# A pivot of an equation below this part of what it would be between free bodies is rounding.
-REDUNDANT = 1e-12
 # A body that has no inertia about some axis is lent this part of what it has about the others; what that changes in a
 # solution is taken back by refinement.
 LENT, REFINEMENTS = 1e-9, 2
