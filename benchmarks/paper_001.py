@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 from mechanisms import revolute_chain
 
 import poinsot as ps
@@ -76,7 +76,7 @@ def drift() -> dict[str, ps.Run]:
 def figures(run: ps.Run, folder: Path) -> None:
     """Figures 2, 3 and 4 of the paper."""
     position, spin = run.arrays["position"], run.arrays["angular_velocity"]
-    figure = plt.figure(figsize=(11, 7.5), layout="constrained")
+    figure = Figure(figsize=(11, 7.5), layout="constrained")
     space = figure.add_subplot(2, 2, (1, 2), projection="3d")
     for b, name in enumerate(("rotor A", "platform B")):
         space.plot(*position[:, b].T, label=name, color=PALETTE[b])
@@ -95,7 +95,8 @@ def figures(run: ps.Run, folder: Path) -> None:
 
 def plot_drift(runs: dict[str, ps.Run], folder: Path) -> None:
     """Residuals over time, by stabilization."""
-    figure, pair = plt.subplots(1, 2, figsize=(11, 4), layout="constrained", sharex=True)
+    figure = Figure(figsize=(11, 4), layout="constrained")
+    pair = figure.subplots(1, 2, sharex=True)
     for axes, name, unit in zip(pair, ("position_error", "velocity_error"), ("m or rad", "m/s or rad/s"), strict=True):
         for color, (word, run) in zip(PALETTE, runs.items(), strict=False):
             errors = np.maximum(run.arrays[name], 1e-18)
@@ -113,7 +114,6 @@ def main() -> None:
     runs = drift()
     if len(sys.argv) > 1:
         run = ps.simulate(ps.case(CASE), 20.0, step=STEP, formulation="lie-dae", method="rkmk4")
-        matplotlib.use("agg")
         with matplotlib.rc_context(STYLE):
             figures(run, Path(sys.argv[1]))
             plot_drift(runs, Path(sys.argv[1]))
