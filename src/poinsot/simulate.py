@@ -67,6 +67,7 @@ def simulate(
         problem = chosen.pose(layout, {**chosen_options, "stabilize": stabilize or STABILIZE[0]})
         prepared = stepper.prepare(problem, chosen_options)
         recorded(problem, np.zeros(0), np.zeros((0, problem.n_states)))
+        controls.project |= problem.renews
         controls.watch = watch(problem, watched)
     ready = time.perf_counter()
     with _progress(progress, controls.t_end) as controls.progress:
