@@ -10,11 +10,10 @@ import poinsot as ps
 from poinsot.cases import cases, double_pendulum
 from poinsot.formulations import recursive, rotation_matrix
 from poinsot.formulations.bodies import EQUATIONS
-from poinsot.formulations.rotation_plan import COLUMNS, END_COUNT, END_ROWS, MOTION
+from poinsot.formulations.rotation_plan import COLUMNS, END_COUNT, END_ROWS
 from poinsot.mechanism.absolute import workspace_of_bodies
 from poinsot.mechanism.build import build
 from poinsot.mechanism.constraints import RATE_OF_VALUE, VALUE, XI
-from poinsot.mechanism.elements import COUPLE, EFFORT
 from poinsot.recording import recorded
 from poinsot.scalars import WIDTH, Packs, floats
 
@@ -62,9 +61,7 @@ def test_cases_agree_with_recursive(name):
 def test_elimination_in_two_steps_and_at_once_agree_on_many_bodies():
     for seed in range(3):
         layout = build(with_loops(seed, bodies=20, loops=3))
-        one, other = (
-            at_start(rotation_matrix.pose(layout, {"elimination": way})) for way in ("two-step", "full")
-        )
+        one, other = (at_start(rotation_matrix.pose(layout, {"elimination": way})) for way in ("two-step", "full"))
         for name in ("acceleration", "angular_acceleration", "orthogonality_multiplier", "joint_multiplier"):
             np.testing.assert_allclose(one[name], other[name], rtol=0, atol=1e-11 * np.nanmax(np.abs(other[name])))
 
@@ -99,7 +96,8 @@ class Elements:
     def __init__(self, model):
         self.problem = rotation_matrix.pose(build(model), {})
         mechanism = self.problem.mechanism
-        self.mechanism = mechanism._replace(**{name: getattr(table, "view", table) for name, table in mechanism._asdict().items()})
+        tables = {name: getattr(table, "view", table) for name, table in mechanism._asdict().items()}
+        self.mechanism = mechanism._replace(**tables)
         self.work = workspace_of_bodies(self.mechanism, floats, COLUMNS)
         self.n = self.problem.n_rates // 2
 
@@ -115,6 +113,22 @@ class Elements:
         state[: self.n] += 0.1 * rng.normal(size=(self.n, 1))
         state[self.n :] = rng.normal(size=(self.n, 1))
         return state
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lanes_agree_with_float64(seed):
+    elements = Elements(with_loops(seed, loops=1))
+    mechanism = elements.mechanism._replace(loops=Packs(*elements.mechanism.loops.shape))
+    work = workspace_of_bodies(mechanism, Packs, COLUMNS)
+    states = np.hstack([elements.state(n) for n in range(WIDTH)])
+    state, rates, rate = Packs(len(states), 1), Packs(len(states), 1), np.zeros((len(states), 1))
+    mechanism.loops.data[...] = elements.mechanism.loops[:, :, None]
+    state.data[:, 0, :] = states
+    rotation_matrix.rotation_dynamics(mechanism, 0.0, state, work, rates)
+    for lane in range(WIDTH):
+        here = states[:, [lane]].copy()
+        rotation_matrix.rotation_dynamics(elements.mechanism, 0.0, here, elements.work, rate)
+        np.testing.assert_allclose(rates.data[:, 0, lane], rate[:, 0], rtol=0, atol=1e-9 * np.abs(rate).max())
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -163,7 +177,13 @@ def pendulum():
 def test_double_pendulum_moves_as_26_says(pendulum):
     start = [double_pendulum.PHI, double_pendulum.PSI, 0.0, 0.0]
     wanted = solve_ivp(
-        lambda t, y: [*y[2:], *angular_accelerations(*y)], (0, 10), start, "DOP853", pendulum.time, rtol=1e-13, atol=1e-14
+        lambda t, y: [*y[2:], *angular_accelerations(*y)],
+        (0, 10),
+        start,
+        "DOP853",
+        pendulum.time,
+        rtol=1e-13,
+        atol=1e-14,
     ).y
     x = pendulum.arrays["rotation"][:, :, :2, 0]  # along the bars
     found = np.arctan2(x[..., 1], x[..., 0]).T
@@ -200,17 +220,42 @@ def test_multipliers_are_those_of_equation_9(pendulum, time):
     np.testing.assert_allclose(-arrays["reaction_force"], [first, second], rtol=0, atol=1e-10)
     np.testing.assert_allclose(arrays["joint_multiplier"][:, :3], [-first, -second], rtol=0, atol=1e-10)
     J = np.diag(model.bodies["upper"].inertia.matrix)
-    for b, Y in enumerate((np.outer(m * g, centers[0]) + np.outer(second, hinge), np.outer(m * g, centers[1]) - np.outer(second, hinge))):
+    Y = np.einsum("i,bj->bij", m * g, centers) + np.einsum("b,i,j->bij", (1.0, -1.0), second, hinge)
+    for b in range(2):
         K = starts[b] @ np.diag(0.5 * J.sum() - J) @ starts[b].T + m * np.outer(centers[b], centers[b])
-        wanted = R[b].T @ (R_second[b] @ K + m * np.outer(T_second[b], centers[b]) - Y)
+        wanted = R[b].T @ (R_second[b] @ K + m * np.outer(T_second[b], centers[b]) - Y[b])
         np.testing.assert_allclose(arrays["orthogonality_multiplier"][b], wanted, rtol=0, atol=1e-10)
 
 
-def test_eigenvalues_of_a_free_bodys_multipliers_are_first_integrals():
-    run = ps.simulate(ps.case("free-body"), 100.0, rtol=1e-13, atol=1e-15, output_step=0.5, **ROTATION)
-    values = np.linalg.eigvalsh(run.arrays["orthogonality_multiplier"][:, 0])
+def free_body_multipliers(model):
+    run = ps.simulate(model, 100.0, rtol=1e-13, atol=1e-15, output_step=0.5, **ROTATION)
+    return run, run.arrays["orthogonality_multiplier"][:, 0]
+
+
+def test_eigenvalues_of_the_multipliers_of_a_symmetric_free_body_are_first_integrals():
+    model = ps.Model("top", gravity=(0, 0, 0))
+    model.body("top", ps.Inertia.box(1.2, (0.3, 0.3, 0.1)), angular_velocity=(2.0 * np.pi, 0.3, 1.5))
+    values = np.linalg.eigvalsh(free_body_multipliers(model)[1])
     assert np.abs(values - values[0]).max() <= 1e-10 * np.abs(values).max()
-    assert values.max() <= 1e-15  # -Λ is positive
+    assert values.max() < 0.0  # -Λ is positive
+
+
+def test_first_integrals_in_the_multipliers_of_any_free_body():
+    """The trace of Λ is -2T, that of Λ (tr K - det K K⁻²) is -L²; with three different moments eigenvalues change."""
+    run, lambdas = free_body_multipliers(ps.case("free-body"))
+    J = np.diag(ps.case("free-body").bodies["box"].inertia.matrix)
+    K = 0.5 * J.sum() - J
+    w = run.arrays["angular_velocity"][:, 0]
+    trace = np.trace(lambdas, axis1=1, axis2=2)
+    weighted = np.einsum("tii,i->t", lambdas, K.sum() - K.prod() / K**2)
+    for found, integral in ((trace, J @ w[0] ** 2), (weighted, J**2 @ w[0] ** 2)):
+        np.testing.assert_allclose(found, np.full(len(w), -integral), rtol=1e-10)
+    alpha = np.cross(J * w, w) / J  # Euler's equations
+    spin, turning = (np.cross(np.eye(3), -v[:, None]) for v in (w, alpha))  # rows e × -v: the matrices of v ×
+    np.testing.assert_allclose(lambdas, (turning + spin @ spin) * K, rtol=0, atol=1e-12)  # R'' K = R Λ
+    values = np.linalg.eigvalsh(lambdas)
+    assert values.max() < 0.0
+    assert np.ptp(values[:, 0]) > 0.2 * np.abs(values[:, 0]).max()
 
 
 # ------------------------------------------------------------------------------------------ steps
@@ -260,5 +305,7 @@ def test_projection_holds_what_otherwise_drifts():
 
 
 def test_what_is_not_offered_is_refused_by_name():
-    with pytest.raises(ps.PoinsotError, match='stabilize "rotation-vector" is not one of formulation "rotation-matrix"'):
+    with pytest.raises(
+        ps.PoinsotError, match='stabilize "rotation-vector" is not one of formulation "rotation-matrix"'
+    ):
         ps.simulate(ps.case("double-pendulum"), 1.0, stabilize="rotation-vector", **ROTATION)

@@ -8,7 +8,7 @@ flat.
 from poinsot._jit import kernel, routine
 from poinsot.algebra import sparse
 from poinsot.algebra.matrix import full as full_matrix
-from poinsot.algebra.matrix import full_add, full_scale, product, skew_times, transposed_product
+from poinsot.algebra.matrix import full_add, full_scale, product, skew_times, transpose, transposed_product
 from poinsot.algebra.memory import add3, get3, get6, get9, put3, put9
 from poinsot.algebra.sparse import get, put
 from poinsot.algebra.vector import add, dot, scale
@@ -38,8 +38,11 @@ from poinsot.formulations.two_steps import body_row, unknown_of
 from poinsot.mechanism.absolute import LINEAR
 from poinsot.mechanism.constraints import RATE_OF_VALUE, VALUE, XI
 from poinsot.mechanism.elements import COUPLE, EFFORT
-from poinsot.mechanism.tables import LOAD_FORCE, LOAD_TORQUE, borrowed
+from poinsot.mechanism.tables import LOAD_FORCE, LOAD_TORQUE, POSITION, borrowed
 from poinsot.scalars import borrow
+
+# The system is solved, and what is left of it once more: 1 / K makes it worse conditioned than the mechanism is.
+ROUNDS = 2
 
 
 @routine
@@ -135,14 +138,22 @@ def eliminate_at_once(mechanism, work):
     plan, loops = mechanism.plan, mechanism.loops
     put_whole_matrix(mechanism, work)
     sparse.factorise(plan, plan[TOGETHER, 0], loops)
-    put_whole_demand(mechanism, work)
-    sparse.solve(plan, plan[TOGETHER, 0], loops)
     first, bodies = plan[FIRST_OF_ALL, 0], mechanism.bodies.shape[0]
     for b in range(bodies):
         for k in range(LAMBDAS):
-            work[mechanism.bodies[b, 0], LAMBDA + k] = get(loops, first + LAMBDAS * b + k)
+            work[mechanism.bodies[b, 0], LAMBDA + k] = 0.0 * work[mechanism.bodies[b, 0], POSITION]
     for q in range(plan[EQUATIONS, 0]):
-        put(loops, unknown_of(plan, q), get(loops, first + LAMBDAS * bodies + q))
+        put(loops, unknown_of(plan, q), 0.0)
+    for _ in range(ROUNDS):
+        accelerate_by_multipliers(mechanism, work)
+        put_whole_demand(mechanism, work)
+        sparse.solve(plan, plan[TOGETHER, 0], loops)
+        for b in range(bodies):
+            for k in range(LAMBDAS):
+                work[mechanism.bodies[b, 0], LAMBDA + k] += get(loops, first + LAMBDAS * b + k)
+        for q in range(plan[EQUATIONS, 0]):
+            u = unknown_of(plan, q)
+            put(loops, u, get(loops, u) + get(loops, first + LAMBDAS * bodies + q))
 
 
 @kernel
@@ -186,27 +197,24 @@ def inner(A, B):
 
 @kernel
 def put_whole_demand(mechanism, work):
-    """The right-hand side of that system: what the loads leave open."""
-    plan, loops, gravity = mechanism.plan, mechanism.loops, get3(mechanism.gravity, 0, 0)
+    """The right-hand side of that system: what the accelerations so far leave open."""
+    plan, loops = mechanism.plan, mechanism.loops
     first, bodies, returning = plan[FIRST_OF_ALL, 0], mechanism.bodies.shape[0], loops[plan[SETTINGS, 0], RETURN]
     for b in range(bodies):
-        i, d = mechanism.bodies[b, 0], get3(loops, body_row(plan, b), D)
-        C, H_loads = (
-            full_matrix(get6(work, i, BENDING)),
-            transposed_product(get9(work, i, PRINCIPAL), load_couple(work, i)),
-        )
+        i = mechanism.bodies[b, 0]
+        W, C = transposed_product(get9(work, i, PRINCIPAL), get9(work, i, SECOND)), full_matrix(get6(work, i, BENDING))
+        open_yet = full_add(full_add(W, transpose(W)), full_scale(2.0, C))  # (23)
         for k in range(LAMBDAS):
             p, q, weight = index_pair(k)
-            x = -2.0 * weight * element(C, p, q) - stretched(H_loads, d, k)
-            put(loops, first + LAMBDAS * b + k, x)
+            put(loops, first + LAMBDAS * b + k, -weight * element(open_yet, p, q))
     first += LAMBDAS * bodies
     for q in range(plan[EQUATIONS, 0]):
         drift = returning * (2.0 * loops[q, RATE_OF_VALUE] + returning * loops[q, VALUE])
         put(loops, first + q, loops[q, XI] - drift)
     for n in range(plan[END_COUNT, 0]):
         at = plan[ENDS, 0] + END * n
-        row, i, body, e = plan[at, 0], plan[at + 1, 0], body_row(plan, plan[at + 2, 0]), first + plan[at + 3, 0]
-        x_loads = add(scale(1.0 / loops[body, MASS], get3(work, i, LOAD_FORCE)), gravity)
-        x = dot(get3(loops, row, EFFORT), x_loads)
-        x += inner(get9(loops, row, COUPLE), over_columns(load_couple(work, i), get3(loops, body, D)))
+        row, i, e = plan[at, 0], plan[at + 1, 0], first + plan[at + 3, 0]
+        x = dot(get3(loops, row, EFFORT), get3(work, i, LINEAR)) + inner(
+            get9(loops, row, COUPLE), get9(work, i, SECOND)
+        )
         put(loops, e, get(loops, e) - x)

@@ -19,18 +19,24 @@ from numba import float64, typeof, types
 
 from poinsot._jit import address, kernel, routine
 from poinsot.algebra import manifold, so3, sparse
-from poinsot.algebra.manifold import larger, nearest_rotation
+from poinsot.algebra.manifold import larger
 from poinsot.algebra.matrix import (
+    SYMMETRIC_IDENTITY,
+    full_add,
+    full_scale,
     product,
     product_transposed,
     rotate_symmetric,
     skew,
+    symmetric_sub,
     times,
     times_skew,
     transposed_product,
-    transposed_times,
+    transposed_product_symmetric,
+    twice_symmetric_part,
 )
-from poinsot.algebra.memory import add3, get3, get6, get9, put3, put6, put_column3, put_column9
+from poinsot.algebra.matrix import full as full_matrix
+from poinsot.algebra.memory import add3, column3, column9, get3, get6, get9, put3, put6, put_column3, put_column9
 from poinsot.algebra.sparse import get, put
 from poinsot.algebra.vector import add, scale, sub
 from poinsot.errors import PoinsotError
@@ -109,7 +115,6 @@ from poinsot.mechanism.initial import initial_state
 from poinsot.mechanism.loads import apply_body_loads, clear_loads
 from poinsot.mechanism.report import add_reaction, clear_reaction
 from poinsot.mechanism.tables import (
-    ANGULAR_VELOCITY,
     DRIVE_FORCE,
     EQUATION_JOINT,
     MULTIPLIER,
@@ -117,7 +122,6 @@ from poinsot.mechanism.tables import (
     POSITION,
     REACTION_FORCE,
     VELOCITIES,
-    VELOCITY,
     borrowed,
 )
 from poinsot.mechanism.undetermined import refuse_undetermined
@@ -144,8 +148,9 @@ RENEWED = 5
 REDUNDANT = 1e-12
 # A body whose D has an entry below this part of the others is flat.
 FLAT = 1e-9
-# Newton's iteration for positions squares what is missing; more than this it never needs.
-MOST_ITERATIONS = 12
+# Newton's iteration for positions squares what is missing; more than this it never needs. That for the nearest rotation
+# leaves the third power of what is missing, and begins at singular values off by a third.
+MOST_ITERATIONS, POLAR_ITERATIONS = 12, 4
 
 
 # ------------------------------------------------------------------------------------------ equation (12)
@@ -264,9 +269,9 @@ def close(mechanism, t, state, work, most):
     Velocities follow. The largest |Φ| that is left is returned.
     """
     mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
-    plan, loops = mechanism.plan, mechanism.loops
     missed, left = 0.0, 0.0
-    make_rotations(mechanism, state, work)
+    for b in range(mechanism.bodies.shape[0]):
+        make_rotation(mechanism, state, b)
     for iteration in range(most):
         left = demand(mechanism, t, state, work, VALUE)
         if left == 0.0 or not left < math.inf or (iteration > 0 and left >= 0.5 * missed):
@@ -274,51 +279,76 @@ def close(mechanism, t, state, work, most):
         missed = left
         correct(mechanism, work, VALUE)
         for b in range(mechanism.bodies.shape[0]):
-            i = mechanism.bodies[b, 0]
-            P = product(get9(work, i, PRINCIPAL), so3.exp(get3(work, i, SWING)))
-            put_pose(mechanism, state, b, P, add(get3(work, i, POSITION), get3(work, i, LINEAR)))
+            R, V = elements_of(mechanism, state, b)
+            turned = product(R, so3.exp_minus_one(turn_of(mechanism, work, b)))
+            change_pose(mechanism, state, b, turned, get3(work, mechanism.bodies[b, 0], LINEAR))
+            carried = times_skew(turned, axial(transposed_product(R, V)))
+            change_velocity(mechanism, state, b, carried, scale(0.0, get3(work, mechanism.bodies[b, 0], LINEAR)))
+    for b in range(mechanism.bodies.shape[0]):
+        make_turning(mechanism, state, b)
     demand(mechanism, t, state, work, RATE_OF_VALUE)
     correct(mechanism, work, RATE_OF_VALUE)
     for b in range(mechanism.bodies.shape[0]):
-        i, to_principal = mechanism.bodies[b, 0], get9(loops, body_row(plan, b), TO_PRINCIPAL)
-        w = add(transposed_times(to_principal, get3(work, i, ANGULAR_VELOCITY)), get3(work, i, SWING))
-        put_velocity(
-            mechanism, state, b, get9(work, i, PRINCIPAL), w, add(get3(work, i, VELOCITY), get3(work, i, LINEAR))
-        )
+        R, _ = elements_of(mechanism, state, b)
+        turning = times_skew(R, turn_of(mechanism, work, b))
+        change_velocity(mechanism, state, b, turning, get3(work, mechanism.bodies[b, 0], LINEAR))
     evaluate(mechanism, t, state, work)
     return left
 
 
 @kernel
-def make_rotations(mechanism, state, work):
-    """R becomes the nearest rotation and R' the nearest of its velocities; the centre of mass moves as before."""
-    place(mechanism, state, work)
-    for b in range(mechanism.bodies.shape[0]):
-        i, to_principal = mechanism.bodies[b, 0], get9(mechanism.loops, body_row(mechanism.plan, b), TO_PRINCIPAL)
-        P, w = (
-            nearest_rotation(get9(work, i, PRINCIPAL)),
-            transposed_times(to_principal, get3(work, i, ANGULAR_VELOCITY)),
-        )
-        put_pose(mechanism, state, b, P, get3(work, i, POSITION))
-        put_velocity(mechanism, state, b, P, w, get3(work, i, VELOCITY))
+def elements_of(mechanism, state, b):
+    """R and R' of a body."""
+    q = MOTION * b + 3
+    return column9(state, q, 0), column9(state, mechanism.sizes[0, VELOCITIES] + q, 0)
 
 
 @kernel
-def put_pose(mechanism, state, b, P, x):
-    """R and T* (1) of a body."""
-    row, q = body_row(mechanism.plan, b), MOTION * b
-    R = product_transposed(P, get9(mechanism.loops, row, START))
-    put_column3(state, q, 0, sub(x, times(R, get3(mechanism.loops, row, CENTER))))
-    put_column9(state, q + 3, 0, R)
+def turn_of(mechanism, work, b):
+    """The turn of a body that the multipliers ask for, in the axes on the right of R."""
+    return times(get9(mechanism.loops, body_row(mechanism.plan, b), START), get3(work, mechanism.bodies[b, 0], SWING))
 
 
 @kernel
-def put_velocity(mechanism, state, b, P, w, v):
-    """R' (7) and T*' (5) of a body."""
-    row, q = body_row(mechanism.plan, b), mechanism.sizes[0, VELOCITIES] + MOTION * b
-    V = product_transposed(times_skew(P, w), get9(mechanism.loops, row, START))
-    put_column3(state, q, 0, sub(v, times(V, get3(mechanism.loops, row, CENTER))))
-    put_column9(state, q + 3, 0, V)
+def make_rotation(mechanism, state, b):
+    """R becomes the nearest rotation R (Rᵀ R)^-½, and T* what leaves the centre of mass where it is.
+
+    Everything here is added to what is there: what is rounded anew at every step of a slow motion, from the same
+    numbers in the same way, would add up.
+    """
+    for _ in range(POLAR_ITERATIONS):
+        R, _ = elements_of(mechanism, state, b)
+        E = full_matrix(symmetric_sub(transposed_product_symmetric(R, R), SYMMETRIC_IDENTITY))
+        change = full_add(full_scale(-0.5, E), full_scale(0.375, product(E, E)))
+        change_pose(mechanism, state, b, product(R, change), scale(0.0, column3(state, MOTION * b, 0)))
+
+
+@kernel
+def make_turning(mechanism, state, b):
+    """R' becomes the nearest velocity of the rotation R, without a symmetric part of Rᵀ R'."""
+    R, V = elements_of(mechanism, state, b)
+    stretching = full_scale(-0.5, full_matrix(twice_symmetric_part(transposed_product(R, V))))
+    change_velocity(mechanism, state, b, product(R, stretching), scale(0.0, column3(state, MOTION * b, 0)))
+
+
+@kernel
+def change_pose(mechanism, state, b, turned, shift):
+    """Add to R, and to T* (1) what moves the centre of mass by `shift`."""
+    add_to_elements(mechanism, state, b, MOTION * b, turned, shift)
+
+
+@kernel
+def change_velocity(mechanism, state, b, turning, speed):
+    """Add to R', and to T*' (5) what makes the centre of mass faster by `speed`."""
+    add_to_elements(mechanism, state, b, mechanism.sizes[0, VELOCITIES] + MOTION * b, turning, speed)
+
+
+@kernel
+def add_to_elements(mechanism, state, b, q, turned, shift):
+    """The same, from row q of the state on."""
+    center = get3(mechanism.loops, body_row(mechanism.plan, b), CENTER)
+    put_column3(state, q, 0, add(column3(state, q, 0), sub(shift, times(turned, center))))
+    put_column9(state, q + 3, 0, full_add(column9(state, q + 3, 0), turned))
 
 
 @kernel
