@@ -5,7 +5,7 @@ W = j(a) - C, where C = R'ᵀ R' in these axes and a is what Euler's equation gi
 docs/theory/rotation-matrix.md. So (24) becomes a system for the multipliers of the joints alone, (d).
 """
 
-from poinsot._jit import kernel
+from poinsot._jit import kernel, routine
 from poinsot.algebra import sparse
 from poinsot.algebra.matrix import (
     SYMMETRIC_IDENTITY,
@@ -66,7 +66,17 @@ from poinsot.formulations.rotation_plan import (
 from poinsot.mechanism.absolute import LINEAR
 from poinsot.mechanism.constraints import RATE_OF_VALUE, VALUE, XI
 from poinsot.mechanism.elements import COUPLE, EFFORT, put_element_equations
-from poinsot.mechanism.tables import ANGULAR_VELOCITY, LOAD_FORCE, LOAD_TORQUE, POSITION, ROTATION, VELOCITIES, VELOCITY
+from poinsot.mechanism.tables import (
+    ANGULAR_VELOCITY,
+    LOAD_FORCE,
+    LOAD_TORQUE,
+    POSITION,
+    ROTATION,
+    VELOCITIES,
+    VELOCITY,
+    borrowed,
+)
+from poinsot.scalars import borrow
 
 
 @kernel
@@ -103,9 +113,10 @@ def place(mechanism, state, work):
         put6(work, i, BENDING, symmetric_add(transposed_product_symmetric(S, S), returning))
 
 
-@kernel
+@routine
 def evaluate(mechanism, t, state, work):
     """Place the bodies, evaluate the equations, and turn the efforts of their ends into principal axes."""
+    mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
     plan, loops = mechanism.plan, mechanism.loops
     place(mechanism, state, work)
     put_element_equations(
@@ -170,9 +181,10 @@ def unknown_of(plan, q):
 # ------------------------------------------------------------------------------------------ the two steps
 
 
-@kernel
+@routine
 def eliminate_in_two_steps(mechanism, work):
     """Multipliers of the joints from (24), into which the solution of (25) has been put; then P'' = P W, (c)."""
+    mechanism, work = borrowed(mechanism), borrow(work)
     plan, loops, gravity = mechanism.plan, mechanism.loops, get3(mechanism.gravity, 0, 0)
     put_matrix(mechanism)
     sparse.factorise(plan, plan[ELIMINATION, 0], loops)
@@ -241,9 +253,10 @@ def move_by_multipliers(mechanism, work):
         add3(work, i, SWING, scale(x, get3(loops, row, MOVED)))
 
 
-@kernel
+@routine
 def refine(mechanism, work):
     """Take back what lent inertia has changed; the factors are at hand."""
+    mechanism, work = borrowed(mechanism), borrow(work)
     plan, loops = mechanism.plan, mechanism.loops
     kept = plan[KEPT_SOLUTION, 0]
     for q in range(plan[EQUATIONS, 0]):
