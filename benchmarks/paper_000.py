@@ -93,6 +93,11 @@ def section_6(assets: Path | None) -> None:
         known = {case_.name: case_ for case_ in case.CASES}["double-pendulum"].reference[f"{name} at 10 s"][0]
         print(f"  {name}(10 s) less its value to 18 digits       {angles(run)[place, -1] - known:+.1e} rad")
     print(f"  largest z of a centre of mass                {np.abs(run.arrays['position'][..., 2]).max():.1e} m")
+    second = np.argmin(np.abs(run.time - 1.0))
+    R2 = run.arrays["rotation"][second, 1] @ STARTS[1].T
+    T2 = run.arrays["position"][second, 1] - R2 @ CENTERS[1]
+    printed = np.arctan2(*(T2 + R2 @ ALONG[1])[1::-1])
+    print(f"  psi(1 s) by (27) as printed, and without T2* {printed:.3f} rad, {angles(run)[1, second]:.3f} rad")
     for t in (0.0, 1.0):
         row = int(np.argmin(np.abs(run.time - t)))
         wanted = multipliers_by_definition(y[:, row])
@@ -264,6 +269,9 @@ def drift(assets: Path | None, quick: bool) -> None:
                 f"  {name:16s}{way:12s} orthogonality {run.rotation_error:.1e}, joints {run.position_error:.1e} m, "
                 f"{run.velocity_error:.1e} m/s, energy {run.energy_drift:.1e}"
             )
+            if name == "free body" and "none" in way:
+                marks = [int(np.argmin(np.abs(run.time - t))) for t in (1.0, 10.0, 30.0, run.time[-1])]
+                print(f"    at 1, 10, 30, 100 s: {run.arrays['rotation_error'][marks]}")
             rows.append((name, way, run))
     if assets:
         import matplotlib.pyplot as plt
