@@ -244,7 +244,7 @@ def stabilise(mechanism, blocks, t, state, work, rate, kept):
     mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
     plan, answer = mechanism.plan, KEPT
     if plan[PROJECTS, 0] != 0:
-        left = close(mechanism, t, state, work, MOST_ITERATIONS)
+        left = close(mechanism, t, state, work)
         if not left <= mechanism.loops[plan[SETTINGS, 0], CLOSED]:
             return OPENED
         set_counts(mechanism, plan, plan[COUNTERS, 0], plan[COUNTED, 0], state, work)
@@ -257,43 +257,67 @@ def stabilise(mechanism, blocks, t, state, work, rate, kept):
 
 @kernel
 def settle(mechanism, t, state, work):
-    """Exchange the state for the nearest closed one; `recall` brings it back (see docs/theory/constraints.md)."""
+    """Exchange the state for the nearest closed one; `recall` brings it back.
+
+    In a singular position only states on the constraints have accelerations; stages of a step are a little off them.
+    """
     keep(mechanism.plan, mechanism.loops, state)
-    close(mechanism, t, state, work, SETTLING)
+    make_rotations(mechanism, state)
+    for _ in range(SETTLING):
+        evaluate(mechanism, t, state, work)
+        move_bodies(mechanism, state, work)
+    turn_bodies(mechanism, t, state, work)
 
 
 @routine
-def close(mechanism, t, state, work, most):
+def close(mechanism, t, state, work):
     """Move the bodies, by the least amount in the metric of their inertia, to rotations that fulfil the equations.
 
     Velocities follow. The largest |Φ| that is left is returned.
     """
     mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
     missed, left = 0.0, 0.0
-    for b in range(mechanism.bodies.shape[0]):
-        make_rotation(mechanism, state, b)
-    for iteration in range(most):
-        left = demand(mechanism, t, state, work, VALUE)
+    make_rotations(mechanism, state)
+    for iteration in range(MOST_ITERATIONS):
+        evaluate(mechanism, t, state, work)
+        left = 0.0
+        for q in range(mechanism.plan[EQUATIONS, 0]):
+            left = larger(left, mechanism.loops[q, VALUE])
         if left == 0.0 or not left < math.inf or (iteration > 0 and left >= 0.5 * missed):
             break
         missed = left
-        correct(mechanism, work, VALUE)
-        for b in range(mechanism.bodies.shape[0]):
-            R, V = elements_of(mechanism, state, b)
-            turned = product(R, so3.exp_minus_one(turn_of(mechanism, work, b)))
-            change_pose(mechanism, state, b, turned, get3(work, mechanism.bodies[b, 0], LINEAR))
-            carried = times_skew(turned, axial(transposed_product(R, V)))
-            change_velocity(mechanism, state, b, carried, scale(0.0, get3(work, mechanism.bodies[b, 0], LINEAR)))
-    for b in range(mechanism.bodies.shape[0]):
-        make_turning(mechanism, state, b)
-    demand(mechanism, t, state, work, RATE_OF_VALUE)
-    correct(mechanism, work, RATE_OF_VALUE)
-    for b in range(mechanism.bodies.shape[0]):
-        R, _ = elements_of(mechanism, state, b)
-        turning = times_skew(R, turn_of(mechanism, work, b))
-        change_velocity(mechanism, state, b, turning, get3(work, mechanism.bodies[b, 0], LINEAR))
+        move_bodies(mechanism, state, work)
+    turn_bodies(mechanism, t, state, work)
     evaluate(mechanism, t, state, work)
     return left
+
+
+@routine
+def move_bodies(mechanism, state, work):
+    """Take Φ away to first order; velocities turn with the bodies."""
+    mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
+    correct(mechanism, work, VALUE)
+    for b in range(mechanism.bodies.shape[0]):
+        R, V = elements_of(mechanism, state, b)
+        shift = get3(work, mechanism.bodies[b, 0], LINEAR)
+        turned = product(R, so3.exp_minus_one(turn_of(mechanism, work, b)))
+        change_pose(mechanism, state, b, turned, shift)
+        carried = times_skew(turned, axial(transposed_product(R, V)))
+        change_velocity(mechanism, state, b, carried, scale(0.0, shift))
+
+
+@routine
+def turn_bodies(mechanism, t, state, work):
+    """Make all R' turn rotations, and take Φ' away."""
+    mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
+    for b in range(mechanism.bodies.shape[0]):
+        make_turning(mechanism, state, b)
+    evaluate(mechanism, t, state, work)
+    correct(mechanism, work, RATE_OF_VALUE)
+    for b in range(mechanism.bodies.shape[0]):
+        R = column9(state, MOTION * b + 3, 0)
+        turning = times_skew(R, turn_of(mechanism, work, b))
+        change_velocity(mechanism, state, b, turning, get3(work, mechanism.bodies[b, 0], LINEAR))
 
 
 @kernel
@@ -310,17 +334,18 @@ def turn_of(mechanism, work, b):
 
 
 @kernel
-def make_rotation(mechanism, state, b):
-    """R becomes the nearest rotation R (Rᵀ R)^-½, and T* what leaves the centre of mass where it is.
+def make_rotations(mechanism, state):
+    """Every R becomes the nearest rotation R (Rᵀ R)^-½, and T* what leaves the centre of mass where it is.
 
     Everything here is added to what is there: what is rounded anew at every step of a slow motion, from the same
     numbers in the same way, would add up.
     """
-    for _ in range(POLAR_ITERATIONS):
-        R, _ = elements_of(mechanism, state, b)
-        E = full_matrix(symmetric_sub(transposed_product_symmetric(R, R), SYMMETRIC_IDENTITY))
-        change = full_add(full_scale(-0.5, E), full_scale(0.375, product(E, E)))
-        change_pose(mechanism, state, b, product(R, change), scale(0.0, column3(state, MOTION * b, 0)))
+    for b in range(mechanism.bodies.shape[0]):
+        for _ in range(POLAR_ITERATIONS):
+            R = column9(state, MOTION * b + 3, 0)
+            E = full_matrix(symmetric_sub(transposed_product_symmetric(R, R), SYMMETRIC_IDENTITY))
+            change = full_add(full_scale(-0.5, E), full_scale(0.375, product(E, E)))
+            change_pose(mechanism, state, b, product(R, change), scale(0.0, column3(state, MOTION * b, 0)))
 
 
 @kernel
@@ -349,16 +374,6 @@ def add_to_elements(mechanism, state, b, q, turned, shift):
     center = get3(mechanism.loops, body_row(mechanism.plan, b), CENTER)
     put_column3(state, q, 0, add(column3(state, q, 0), sub(shift, times(turned, center))))
     put_column9(state, q + 3, 0, full_add(column9(state, q + 3, 0), turned))
-
-
-@kernel
-def demand(mechanism, t, state, work, column):
-    """Evaluate all equations; the largest Φ or Φ' is returned."""
-    largest = 0.0
-    evaluate(mechanism, t, state, work)
-    for q in range(mechanism.plan[EQUATIONS, 0]):
-        largest = larger(largest, mechanism.loops[q, column])
-    return largest
 
 
 @kernel
