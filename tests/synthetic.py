@@ -43,6 +43,8 @@ def arrays(bodies: int = 2, joints: int = 2, times: int = 101, joint_coordinates
         "reaction_torque": np.zeros((times, joints, 3)),
         "reaction_force_unique": np.ones((times, joints, 3), bool),
         "reaction_torque_unique": np.arange(3) * np.ones((times, joints, 1)) < 2,
+        "orthogonality_multiplier": np.tile(-np.eye(3), (times, bodies, 1, 1)),
+        "joint_multiplier": np.ones((times, joints, 6)),
         "drive_force": np.ones((times, 1)),
         "drive_power": np.zeros((times, 1)),
         "kinetic_energy": kinetic,

@@ -14,6 +14,7 @@ Array = NDArray[np.float64]
 
 # What is three numbers for each body or each joint, one or several for each joint, three numbers or one for the whole.
 BODY_VECTORS = ("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration")
+BODY_MATRICES = ("rotation", "orthogonality_multiplier")
 JOINT_VECTORS = ("reaction_force", "reaction_torque", "reaction_force_unique", "reaction_torque_unique")
 DRIVE_NUMBERS = ("drive_force", "drive_power")
 JOINT_COORDINATES = ("joint_position", "joint_velocity")
@@ -63,13 +64,13 @@ class Outputs:
         self._arrays = arrays
         self._named: dict[str, ByName] = {}
         for name, values in arrays.items():
-            if name in JOINT_COORDINATES:
+            if name in JOINT_COORDINATES or name == "joint_multiplier":
                 self._named[name] = Coordinates("joint", joints, values)
             elif name in JOINT_VECTORS:
                 self._named[name] = ByName("joint", joints, values)
             elif name in DRIVE_NUMBERS:
                 self._named[name] = ByName("drive", drives, values)
-            elif name in BODY_VECTORS or name == "rotation":
+            elif name in BODY_VECTORS or name in BODY_MATRICES:
                 self._named[name] = ByName("body", bodies, values)
 
     def __getattr__(self, name: str) -> Any:

@@ -41,11 +41,11 @@ def _part(problem: ManifoldODE, reactions: Reactions | None, times: Array, state
     """Everything that a Run holds, out of the tables that a kernel fills."""
     mechanism, tables = problem.mechanism, report_tables(problem, len(times))
     state, rate = np.zeros((problem.n_states, 1)), np.zeros((problem.n_rates, 1))
-    blocks, work = problem.blocks, problem.work
+    blocks, work = problem.blocks if problem.rotations is None else problem.rotations, problem.work
     record(problem.rates, problem.report, mechanism, blocks, times, states, state, work, rate, *tables)
     if reactions is not None:
         reactions.make_least(*tables[:2])
-    return named(problem, *tables) | _driven(problem, tables[1])
+    return named(problem, *tables) | _driven(problem, tables[1]) | _multipliers(problem, *tables[:2])
 
 
 def _driven(problem: ManifoldODE, joints: Array) -> dict[str, Array]:
@@ -54,6 +54,14 @@ def _driven(problem: ManifoldODE, joints: Array) -> dict[str, Array]:
     driven = [row[drive.joint.name] for drive in problem.layout.model.drives.values()]
     force, speed = joints[:, driven, t.DRIVE_FORCE], joints[:, driven, t.JOINT_VELOCITY]
     return {"drive_force": force, "drive_power": force * speed} if driven else {}
+
+
+def _multipliers(problem: ManifoldODE, bodies: Array, joints: Array) -> dict[str, Array]:
+    """The symmetric matrices of orthogonality, and a number for each equation of a joint; NaN where there is none."""
+    if not problem.multipliers:
+        return {}
+    full = bodies[:, :, t.ORTHOGONALITY + np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])]
+    return {"orthogonality_multiplier": full, "joint_multiplier": joints[:, :, t.MULTIPLIER : t.MULTIPLIER + 6]}
 
 
 def _unique(problem: ManifoldODE, reactions: Reactions | None, arrays: dict[str, Array]) -> tuple[Any, Any]:
@@ -79,6 +87,7 @@ def report_tables(problem: ManifoldODE, n: int) -> tuple[Array, Array, Array]:
     mechanism = problem.layout.mechanism
     bodies = np.zeros((n, len(mechanism.bodies), t.BODY_REPORT_COLUMNS))
     joints = np.zeros((n, len(mechanism.joints), t.JOINT_REPORT_COLUMNS))
+    joints[:, :, t.MULTIPLIER :] = np.nan
     spare = np.arange(6) >= mechanism.joints[:, t.COUNT, None]
     for first in (t.JOINT_POSITION, t.JOINT_VELOCITY):
         joints[:, :, first : first + 6][:, spare] = np.nan

@@ -46,6 +46,12 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "reaction_torque": (_JOINT_VECTOR, "N m", "joint torque on the second body about the joint point, world axes"),
     "reaction_force_unique": (_JOINT_VECTOR, "1", _UNIQUE.format("joint force")),
     "reaction_torque_unique": (_JOINT_VECTOR, "1", _UNIQUE.format("joint torque")),
+    "orthogonality_multiplier": (
+        ("time", "body", "row", "column"),
+        "N m",
+        "multipliers of the rotation matrix's orthogonality, initial axes",
+    ),
+    "joint_multiplier": (("time", "joint", "equation"), "N or N m", "multipliers of the joint's equations"),
     "drive_force": (("time", "drive"), "N m or N", "what the drive exerts on the coordinate of its joint"),
     "drive_power": (("time", "drive"), "W", "power of the drive"),
     "kinetic_energy": (("time",), "J", "kinetic energy"),

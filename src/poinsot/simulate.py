@@ -73,6 +73,7 @@ def simulate(
         problem = chosen.pose(layout, {**chosen_options, "stabilize": stabilize or STABILIZE[0]})
         prepared = stepper.prepare(problem, chosen_options)
         recorded(problem, np.zeros(0), np.zeros((0, problem.n_states)))
+        controls.project |= problem.renews
         controls.watch = watch(problem, watched)
         if watched:
             prepared.load_location()

@@ -1,6 +1,6 @@
 """Formulations: how the equations of motion are posed. One file per family, and a line per formulation here."""
 
-from poinsot.formulations import lie_dae, recursive
+from poinsot.formulations import lie_dae, recursive, rotation_matrix
 from poinsot.problem import Formulation, SecondOrderODE
 
 
@@ -13,6 +13,13 @@ def formulations() -> list[Formulation]:
             SecondOrderODE,
             recursive.pose,
             recursive.OPTIONS,
+        ),
+        Formulation(
+            "rotation-matrix",
+            "nine elements of each rotation and T*, multipliers eliminated in two steps (paper 000)",
+            SecondOrderODE,
+            rotation_matrix.pose,
+            rotation_matrix.OPTIONS,
         ),
         Formulation(
             "lie-dae",

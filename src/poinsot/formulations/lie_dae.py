@@ -20,12 +20,27 @@ from poinsot.algebra.matrix import product, symmetric_times, times, transposed_t
 from poinsot.algebra.memory import column3, column9, get3, get6, get9, put3, put_column3, put_column9
 from poinsot.algebra.sparse import ROW, get, put
 from poinsot.algebra.vector import add, cross, dot, negate, scale, sub
-from poinsot.formulations.closure import CLOSED_TO, Closure, blame, depends
-from poinsot.formulations.loops import AT, KEPT, NEAR, NEARNESS, OPENED, REDUNDANT, SETTLING, TOO_NEAR
+from poinsot.formulations.bodies import (
+    CHOSEN,
+    COMMON_HEAD,
+    EQUATION_PLACE,
+    EQUATIONS,
+    KEPT_STATE,
+    NEAR_SINGULAR,
+    UNKNOWN,
+    Kernels,
+    judge_pivots,
+    keep,
+    recall,
+    weakest,
+)
+from poinsot.formulations.closure import CLOSED_TO, Closure, blame
+from poinsot.formulations.loops import OPENED, REDUNDANT, SETTLING
 from poinsot.formulations.plan import way_of
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.absolute import (
     ALPHA,
+    COLUMNS,
     LINEAR,
     MOTION,
     POSE,
@@ -40,8 +55,7 @@ from poinsot.mechanism.absolute import (
     state_of_bodies,
     workspace_of_bodies,
 )
-from poinsot.mechanism.build import Layout, with_calls_for
-from poinsot.mechanism.build_loads import with_laws_for
+from poinsot.mechanism.build import Layout
 from poinsot.mechanism.constraints import GRADIENT, RATE_OF_VALUE, VALUE, XI, put_equations
 from poinsot.mechanism.dynamics import call_loads
 from poinsot.mechanism.initial import initial_state
@@ -60,8 +74,8 @@ from poinsot.mechanism.tables import (
     handed,
 )
 from poinsot.mechanism.undetermined import refuse_undetermined
-from poinsot.problem import Array, Derived, Option, SecondOrderODE
-from poinsot.scalars import BorrowedType, Duals, absolute, borrow, dual, floats, lend, point
+from poinsot.problem import Array, Option, SecondOrderODE
+from poinsot.scalars import BorrowedType, borrow, floats, lend
 
 OPTIONS = {
     "weights": Option(
@@ -73,20 +87,18 @@ OPTIONS = {
     ),
 }  # fmt: skip
 
-# The head of `plan`: how many equations are imposed; where their list, their unknowns, the bodies' places, the ends of
-# the equations (and how many), the angles that are counted (and how many) and the plan of elimination begin; whether
-# weights are units, whether stabilisation goes once and by rotation vectors, whether a singular position is near, how
-# often solutions are refined; where in the table of scalars kept solutions, kept states and settings stand.
+# The head of `plan` behind what is common: where the bodies' places, the ends of the equations (and how many), the
+# angles that are counted (and how many) and the plan of elimination begin; whether weights are units, whether
+# stabilisation goes once and by rotation vectors, how often solutions are refined; where in the table of scalars
+# unknowns, blocks, kept solutions and settings stand.
 (
-    EQUATIONS, CHOSEN, UNKNOWN, PLACES, ENDS, END_COUNT, COUNTERS, COUNTED, ELIMINATION, UNIT, VECTORS, NEAR_SINGULAR,
-    REFINED, FIRST_UNKNOWN, UNKNOWNS, BLOCKS, KEPT_SOLUTION, KEPT_STATE, SETTINGS, HEAD,
-) = range(20)  # fmt: skip
-# Of each body: where its unknowns and its block stand. Of each equation: where its unknown and its pivot stand. Of each
-# end of a term: the body's row, the equation's place, which term, whether it is b (1) or a (-1), where its part of the
-# matrix begins and the distance of its columns, where the body's unknowns stand.
-PLACE, EQUATION_PLACE, END = 2, 2, 7
-# Columns of `loops` of an equation's row, behind what `put_equations` writes: its largest pivot so far.
-USUAL = 21
+    PLACES, ENDS, END_COUNT, COUNTERS, COUNTED, ELIMINATION, UNIT, VECTORS,
+    REFINED, FIRST_UNKNOWN, UNKNOWNS, BLOCKS, KEPT_SOLUTION, SETTINGS, HEAD,
+) = range(COMMON_HEAD, COMMON_HEAD + 15)  # fmt: skip
+# Of each body: where its unknowns and its block stand. Of each end of a term: the body's row, the equation's place,
+# which term, whether it is b (1) or a (-1), where its part of the matrix begins and the distance of its columns, where
+# the body's unknowns stand.
+PLACE, END = 2, 7
 # Settings: the largest |Φ| that counts as closed, Baumgarte's rate (0 without).
 CLOSED, RETURN = range(2)
 
@@ -364,21 +376,6 @@ def move_bodies(mechanism, state, work, vectors):
 
 
 @kernel
-def judge_pivots(plan, loops):
-    """What the pivots say of a closed state, against the largest so far; a singular position that is near is noted."""
-    near, at = False, False
-    for q in range(plan[EQUATIONS, 0]):
-        e, pivot = plan[plan[CHOSEN, 0] + q, 0], plan[plan[UNKNOWN, 0] + EQUATION_PLACE * q + 1, 0]
-        inverse = absolute(get(loops, pivot))
-        if loops[e, USUAL] * inverse < 1.0 and inverse > 0.0:
-            loops[e, USUAL] = 1.0 / inverse
-        near = near or inverse == 0.0 or not inverse * loops[e, USUAL] * NEARNESS < 1.0
-        at = at or inverse == 0.0 or not inverse * loops[e, USUAL] * TOO_NEAR < 1.0
-    plan[NEAR_SINGULAR, 0] = 1 if near else 0
-    return AT if at else NEAR if near else KEPT
-
-
-@kernel
 def settle(mechanism, t, state, work):
     """Exchange the state for the nearest closed one; `recall` brings it back.
 
@@ -386,8 +383,7 @@ def settle(mechanism, t, state, work):
     their quotient: only on the constraints, and with rotations, have they one. Stages of a step are a little off both.
     """
     plan, loops = mechanism.plan, mechanism.loops
-    for k in range(state.shape[0]):
-        put(loops, plan[KEPT_STATE, 0] + k, state[k, 0])
+    keep(plan, loops, state)
     for b in range(mechanism.bodies.shape[0]):
         put_column9(state, POSE * b, 0, nearest_rotation(column9(state, POSE * b, 0)))
     for _ in range(SETTLING):
@@ -400,13 +396,6 @@ def settle(mechanism, t, state, work):
     for b in range(mechanism.bodies.shape[0]):
         for k in range(MOTION):
             state[first + MOTION * b + k, 0] += get(loops, plan[plan[PLACES, 0] + PLACE * b, 0] + k)
-
-
-@kernel
-def recall(plan, loops, state):
-    """The kept state."""
-    for k in range(state.shape[0]):
-        state[k, 0] = get(loops, plan[KEPT_STATE, 0] + k)
 
 
 # ------------------------------------------------------------------------------------------ posing
@@ -440,7 +429,7 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
     work = workspace_of_bodies(mechanism, floats)
     _put_least_pivots(closure, mechanism, imposed, initial, work)
     view = BorrowedType(float64)
-    address_of_rates = rates_address(mechanism, view)
+    address_of_rates = KERNELS.address_of_rates(mechanism, view)
     pointer, work = handed(mechanism, work)
     blocks = lend(table_of_blocks)
     table, stabilised = float64[:, ::1], chosen.get("stabilize", "projection") in ("projection", "rotation-vector")
@@ -455,8 +444,8 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
         work,
         address_of_rates,
         address(report, types.void(typeof(pointer), view, view, table, table)),
-        lambda: derived(layout, mechanism),
-        dual_tables=handed(*dual_tables(mechanism)),
+        lambda: KERNELS.derived(layout, mechanism),
+        dual_tables=handed(*KERNELS.dual_tables(mechanism)),
         project=address(stabilise, signature) if imposed and stabilised else 0,
         diagnose=lambda time, state: diagnose(closure, mechanism, time, state),
         suspect=lambda time, state: suspect(closure, mechanism, table_of_blocks, time, state),
@@ -465,29 +454,7 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
     )
 
 
-def rates_address(mechanism: t.Mechanism, view: types.Type) -> int:
-    """The address of the rates for borrowed views of a type; that of the loads goes into the mechanism's table."""
-    lent = typeof(lend(mechanism))
-    with_calls_for(view.scalar, mechanism)
-    if len(mechanism.loads) > 0:
-        loads = address(apply_loads_to_bodies, types.void(lent, float64, view, view))
-        mechanism.sizes[0, t.LOADS_ADDRESS] = loads
-    return address(lie_dynamics, types.void(typeof(point(mechanism)), float64, view, view, view))
-
-
-def dual_tables(mechanism: t.Mechanism) -> tuple[t.Mechanism, Duals]:
-    """Mechanism and workspace for Duals; the plan is the same table, so that it changes with that of the numbers."""
-    loops = Duals(*mechanism.loops.shape)
-    loops.data[:, :, 0] = mechanism.loops
-    mechanism = mechanism._replace(sizes=mechanism.sizes.copy(), loops=loops)
-    return mechanism, workspace_of_bodies(mechanism, Duals)
-
-
-def derived(layout: Layout, mechanism: t.Mechanism) -> Derived:
-    """The rates for Duals."""
-    mechanism, work = dual_tables(with_laws_for(dual, layout.model, mechanism))
-    call = rates_address(mechanism, BorrowedType(dual))
-    return Derived(call, *handed(mechanism, work))
+KERNELS = Kernels(lie_dynamics, apply_loads_to_bodies, COLUMNS)
 
 
 def _with_plan(
@@ -592,13 +559,7 @@ def suspect(closure: Closure, mechanism: t.Mechanism, blocks: Any, time: float, 
         return None
     room = np.zeros((2, len(state), 1))
     answer = stabilise(mechanism, blocks, time, state, workspace_of_bodies(mechanism, floats), *room)
-    plan, loops = mechanism.plan[:, 0], mechanism.loops
-    imposed = plan[plan[CHOSEN] : plan[CHOSEN] + plan[EQUATIONS]]
-    places = plan[plan[UNKNOWN] : plan[UNKNOWN] + EQUATION_PLACE * len(imposed)].reshape(-1, EQUATION_PLACE)[:, 1]
-    weakness = np.abs(loops.ravel()[places]) * loops[imposed, USUAL]
-    if answer not in (NEAR, AT):
-        return None
-    return depends(closure.layout.equations[imposed[int(np.argmax(weakness))]])
+    return weakest(closure, mechanism, answer)
 
 
 def diagnose(closure: Closure, mechanism: t.Mechanism, time: float, state: Array) -> str:

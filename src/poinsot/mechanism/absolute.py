@@ -150,17 +150,24 @@ def counters_of(layout: Layout) -> list[tuple[int, int]]:
     return found
 
 
-def of_bodies(layout: Layout, counters: list[tuple[int, int]]) -> t.Mechanism:
-    """The mechanism with tables that fit a state of bodies: where counts stand, and all loads on bodies."""
+def of_bodies(
+    layout: Layout, counters: list[tuple[int, int]], positions: int | None = None, velocities: int | None = None
+) -> t.Mechanism:
+    """The mechanism with tables that fit a state of bodies: where counts stand, and all loads on bodies.
+
+    Counts stand behind so many rows of positions, their rates behind so many of velocities: by default those of above.
+    """
     tree, bodies = layout.mechanism, len(layout.bodies)
+    positions = POSE * bodies if positions is None else positions
+    velocities = MOTION * bodies if velocities is None else velocities
     links, joints, sizes = tree.links.copy(), tree.joints.copy(), tree.sizes.copy()
     for k, (j, which) in enumerate(counters):
-        row = POSE * bodies + k
+        row = positions + k
         links[joints[j, t.FIRST_LINK + which], t.READING] = row
         if joints[j, t.READING_ROW] >= 0:
             joints[j, t.READING_ROW] = row
     sizes[0, [t.BODY_LOADS, t.JOINT_LOADS]] = len(tree.loads), 0
-    sizes[0, t.VELOCITIES] = MOTION * bodies + len(counters)
+    sizes[0, t.VELOCITIES] = velocities + len(counters)
     return tree._replace(links=links, joints=joints, sizes=sizes)
 
 
@@ -184,9 +191,9 @@ def state_of_bodies(layout: Layout, counters: list[tuple[int, int]], tree_state:
     return np.concatenate((poses.ravel(), counts, velocities.ravel(), rates))[:, None].copy()
 
 
-def workspace_of_bodies(mechanism: t.Mechanism, view: Any) -> Any:
+def workspace_of_bodies(mechanism: t.Mechanism, view: Any, columns: int = COLUMNS) -> Any:
     """A fresh `work`: one row per link, the ground at rest, a scratch row."""
-    work = view(mechanism.links.shape[0] + 1, COLUMNS)
+    work = view(mechanism.links.shape[0] + 1, columns)
     data = work if isinstance(work, np.ndarray) else work.data
     ground = data[0] if data.ndim == 2 else data[0, :, :WIDTH] if view is Packs else data[0, :, 0]
     ground[[ROTATION, ROTATION + 4, ROTATION + 8]] = 1.0

@@ -152,8 +152,14 @@ def put_equations(mechanism, t, state, work, chosen, first, count, out):
             put3(out, q, GRADIENT * n, scale(f, force))
             put3(out, q, GRADIENT * n + 3, scale(f, torque))
             put3(out, q, GRADIENT * n + 6, motion[2])
-        if equations[e, FUNCTION_OF_TIME] >= 0:
-            _subtract_drive(mechanism.sizes[0, DRIVES_ADDRESS], mechanism, t, work, e, q, out)
+        follow_drive(mechanism, t, work, e, q, out)
+
+
+@kernel
+def follow_drive(mechanism, t, work, e, q, out):
+    """Subtract from row q of `out` what equation e prescribes, if it is a drive's."""
+    if mechanism.equations[e, FUNCTION_OF_TIME] >= 0:
+        _subtract_drive(mechanism.sizes[0, DRIVES_ADDRESS], mechanism, t, work, e, q, out)
 
 
 @routine

@@ -31,7 +31,7 @@ STORED, NORMALISE, GRID, PENDING, WATCHED, FRESH, RESTART, DENSE, REASON = range
 COUNTS = 15
 # What the loop and the attempts return.
 RUNNING, DONE, FULL, WATCH, NOT_FINITE, STEP_TOO_SMALL, NOT_CONVERGED, SINGULAR, NEWTON_WANTED = range(9)
-OPENED, RECONSIDER, NEAR_SINGULAR, AT_SINGULAR = range(9, 13)
+OPENED, RECONSIDER, NEAR_SINGULAR, AT_SINGULAR, RENEWED = range(9, 14)
 
 # Step control: the part of the tolerance aimed at, and how much a step may shrink or grow at once.
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
@@ -238,6 +238,8 @@ def record_step(calls, system, method, memory, solver, output, clock, counts, h,
             return status
         near = clock[LEAST] if clock[LEAST] > 0.0 else SHORTEST * max(h, clock[ACCEPTED])
         clock[LEAST] = near if status == NEAR_SINGULAR or status == AT_SINGULAR else 0.0
+        if status == RENEWED:  # the rates at the end of the step are none of the next one's
+            counts[RESTART] = 1
         status = RECONSIDER if status == RECONSIDER else RUNNING
     if asked.shape[0] == 0:
         store(output, stored, end, memory.new)
