@@ -96,7 +96,7 @@ def section_6(assets: Path | None) -> None:
     second = np.argmin(np.abs(run.time - 1.0))
     R2 = run.arrays["rotation"][second, 1] @ STARTS[1].T
     T2 = run.arrays["position"][second, 1] - R2 @ CENTERS[1]
-    printed = np.arctan2(*(T2 + R2 @ ALONG[1])[1::-1])
+    printed = np.arctan2(*(T2 + 0.5 * L * R2 @ ALONG[1])[1::-1])
     print(f"  psi(1 s) by (27) as printed, and without T2* {printed:.3f} rad, {angles(run)[1, second]:.3f} rad")
     for t in (0.0, 1.0):
         row = int(np.argmin(np.abs(run.time - t)))
