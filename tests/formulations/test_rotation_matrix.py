@@ -281,9 +281,9 @@ def spinning(**options):
 @pytest.mark.parametrize(
     ("options", "steps", "order"),
     [
-        ({}, (400, 560, 800), 4),
-        ({"elimination": "full"}, (400, 560, 800), 4),
-        ({"stabilize": "none"}, (400, 560, 800), 4),
+        ({}, (1120, 1600, 2240), 4),
+        ({"elimination": "full"}, (1120, 1600, 2240), 4),
+        ({"stabilize": "none"}, (1120, 1600, 2240), 4),
         ({"multipliers": "per-step"}, (400, 800, 1600), 1),
         ({"multipliers": "per-step", "stabilize": "none"}, (400, 800, 1600), 1),
     ],
