@@ -66,6 +66,7 @@ def test_elimination_in_two_steps_and_at_once_agree_on_many_bodies():
             np.testing.assert_allclose(one[name], other[name], rtol=0, atol=1e-11 * np.nanmax(np.abs(other[name])))
 
 
+@pytest.mark.slow  # the kernels for derivatives take long to compile
 @pytest.mark.parametrize("method", ["radau5", "gauss2", "generalized-alpha"])
 def test_implicit_methods_follow_the_same_motion(method):
     model, options = ps.case("five-bar"), {"step": 0.002, "output_step": 0.1, "method": method}
@@ -251,7 +252,7 @@ def test_first_integrals_in_the_multipliers_of_any_free_body():
     for found, integral in ((trace, J @ w[0] ** 2), (weighted, J**2 @ w[0] ** 2)):
         np.testing.assert_allclose(found, np.full(len(w), -integral), rtol=1e-10)
     alpha = np.cross(J * w, w) / J  # Euler's equations
-    spin, turning = (np.cross(np.eye(3), -v[:, None]) for v in (w, alpha))  # rows e × -v: the matrices of v ×
+    spin, turning = (np.cross(np.eye(3), v[:, None]) for v in (w, alpha))  # rows e × v: the matrices of v ×
     np.testing.assert_allclose(lambdas, (turning + spin @ spin) * K, rtol=0, atol=1e-12)  # R'' K = R Λ
     values = np.linalg.eigvalsh(lambdas)
     assert values.max() < 0.0
@@ -280,9 +281,9 @@ def spinning(**options):
 @pytest.mark.parametrize(
     ("options", "steps", "order"),
     [
-        ({}, (200, 280, 400), 4),
-        ({"elimination": "full"}, (200, 280, 400), 4),
-        ({"stabilize": "none"}, (200, 280, 400), 4),
+        ({}, (1120, 1600, 2240), 4),
+        ({"elimination": "full"}, (1120, 1600, 2240), 4),
+        ({"stabilize": "none"}, (1120, 1600, 2240), 4),
         ({"multipliers": "per-step"}, (400, 800, 1600), 1),
         ({"multipliers": "per-step", "stabilize": "none"}, (400, 800, 1600), 1),
     ],
@@ -294,14 +295,15 @@ def test_order_of_rk4(options, steps, order):
     assert slope == pytest.approx(order, abs=0.2)
 
 
-def test_projection_holds_what_otherwise_drifts():
-    loose, held, back = (
-        ps.simulate(ps.case("double-pendulum"), 10.0, step=0.01, stabilize=way, **ROTATION)
-        for way in ("none", "projection", "baumgarte")
+def test_stabilisation_holds_what_otherwise_drifts():
+    """Without it the departures of a tumbling body from rotations are excited, with (25), or grow slowly, with (23)."""
+    ways = {"stabilize": "none"}, {"stabilize": "none", "elimination": "full"}, {"stabilize": "baumgarte"}, {}
+    excited, slow, back, held = (
+        ps.simulate(ps.case("free-body"), 20.0, step=0.001, output_step=1.0, **way, **ROTATION).rotation_error
+        for way in ways
     )
-    assert held.rotation_error < 1e-14 > held.position_error
-    assert loose.rotation_error > 1e-8
-    assert back.rotation_error < loose.rotation_error
+    assert excited > 100.0 * slow > 100.0 * 10.0 * back
+    assert held < 1e-14
 
 
 def test_what_is_not_offered_is_refused_by_name():

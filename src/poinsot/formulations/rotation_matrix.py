@@ -377,9 +377,10 @@ def add_to_elements(mechanism, state, b, q, turned, shift):
     put_column9(state, q + 3, 0, full_add(column9(state, q + 3, 0), turned))
 
 
-@kernel
+@routine
 def correct(mechanism, work, column):
     """The least motion of the bodies that takes Φ or Φ' away to first order."""
+    mechanism, work = borrowed(mechanism), borrow(work)
     plan, loops = mechanism.plan, mechanism.loops
     put_matrix(mechanism)
     sparse.factorise(plan, plan[ELIMINATION, 0], loops)

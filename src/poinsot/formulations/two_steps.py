@@ -91,9 +91,10 @@ def axial(W):
     return 0.5 * (W[7] - W[5]), 0.5 * (W[2] - W[6]), 0.5 * (W[3] - W[1])
 
 
-@kernel
+@routine
 def place(mechanism, state, work):
     """The motion of every body, from the state: the centre of mass (3), (5), the user's axes, Ω (6), and C of (a)."""
+    mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
     plan, loops, n = mechanism.plan, mechanism.loops, mechanism.sizes[0, VELOCITIES]
     r = loops[plan[SETTINGS, 0], RETURN]
     for b in range(mechanism.bodies.shape[0]):
@@ -211,9 +212,10 @@ def second_in_body(work, i):
     return full_sub(skew(get3(work, i, SWING)), full_matrix(get6(work, i, BENDING)))
 
 
-@kernel
+@routine
 def put_matrix(mechanism):
     """The matrix of the second step, (d): what the multipliers do to each other's equations through the bodies."""
+    mechanism = borrowed(mechanism)
     plan, loops = mechanism.plan, mechanism.loops
     for e in range(plan[BLOCKS, 0], plan[BLOCKS_END, 0]):
         put(loops, e, 0.0)
