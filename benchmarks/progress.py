@@ -19,7 +19,7 @@ import poinsot as ps
 from poinsot.methods.driver import LOOK_UP
 
 SIMULATION = import_module("poinsot.simulate")  # `import poinsot.simulate` could give the function of that name
-T_END, STEP, ROUNDS = 120.0, 2e-4, 5
+T_END, STEP, ROUNDS = 600.0, 2e-4, 5
 MODEL = ps.case("double-pendulum")
 
 

@@ -15,7 +15,7 @@ from poinsot._jit import pointer_call, routine
 from poinsot.formulations import recursive
 from poinsot.mechanism.build import build
 from poinsot.problem import ManifoldODE
-from poinsot.scalars import floats
+from poinsot.scalars import borrow, floats
 
 LINKS, STIFFNESS, DAMPING, LENGTH = 8, 400.0, 30.0, 1.0
 
@@ -50,7 +50,7 @@ call = pointer_call(lambda *arguments: types.void(*arguments))
 def repeat(count, rates, mechanism, state, work, rate):
     """Evaluate many times."""
     for _ in range(count):
-        call(rates, mechanism, 0.0, state, work, rate)
+        call(rates, mechanism, 0.0, borrow(state), work, borrow(rate))
 
 
 def main() -> None:

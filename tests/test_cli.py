@@ -21,7 +21,7 @@ SIMULATION = import_module("poinsot.simulate")
 KEYS = {
     "model", "formulation", "method", "t_end", "step", "rtol", "atol", "bodies", "joints", "degrees_of_freedom",
     "seconds", "compile_seconds", "stats", "energy_drift", "position_error", "velocity_error", "rotation_error",
-    "files",
+    "files", "redundant",
 }  # fmt: skip
 
 
@@ -176,8 +176,8 @@ def test_methods_of_an_unknown_formulation(command):
 
 
 def test_options_reach_the_simulation_as_numbers_truths_and_words(command, simulated):
-    given = ("group=true", "dexp_inv=exact", "damping=0.5", "iterations=7", "stabilize=none")
-    command("run", "double-pendulum", *(word for pair in given for word in ("--option", pair)))
+    given = ("group=true", "dexp_inv=exact", "damping=0.5", "iterations=7")
+    command("run", "double-pendulum", "--stabilize", "none", *(word for pair in given for word in ("--option", pair)))
     ((_, arguments),) = simulated
     expected = {"group": True, "dexp_inv": "exact", "damping": 0.5, "iterations": 7, "stabilize": "none"}
     assert {name: arguments[name] for name in expected} == expected
@@ -191,6 +191,16 @@ def test_a_run_names_the_options_that_were_given(command):
     assert load_run("double-pendulum.nc").settings["options"] == {"group": True}
 
 
+def test_a_run_says_how_it_was_stabilized(command):
+    given = ("run", "double-pendulum", "--t-end", "0.1", "--stabilize", "none", "--no-plot")
+    assert "absolute 1e-12, stabilize none\n" in command(*given)[1]
+    assert json.loads(command(*given, "--json")[1])["stabilize"] == "none"
+    assert "stabilize" not in command(*given[:4], "--no-plot")[1]
+    status, _, err = command("run", "double-pendulum", "--stabilize", "projektion")
+    assert (status, err.count("\n")) == (2, 1)
+    assert 'did you mean "projection"?' in err
+
+
 @pytest.mark.parametrize(
     ("option", "sentence"),
     [
@@ -198,6 +208,7 @@ def test_a_run_names_the_options_that_were_given(command):
         ("=true", "write it as NAME=VALUE"),
         ("group=", "write it as NAME=VALUE"),
         ("step=0.1", "step is no option of a method or formulation"),
+        ("stabilize=none", "stabilize is no option of a method or formulation"),
         ("gruop=true", 'did you mean "group"?'),
         ("group=maybe", "group 'maybe' is neither True nor False"),
         ("dexp_inv=exakt", 'did you mean "exact"?'),

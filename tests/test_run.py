@@ -153,6 +153,16 @@ def test_the_summary_says_where_a_run_stopped_and_why_energy_changes():
     assert "loads or drives do work" in text
 
 
+def test_the_summary_names_redundant_equations_by_joint():
+    assert "reactions" not in synthetic_run().summary()
+    redundant = [{"joint": f"J{n // 2}", "direction": f"rotation about {'xy'[n % 2]}"} for n in range(9)]
+    text = synthetic_run(settings={"t_end": 10.0, "redundant": redundant}).summary()
+    assert '9 redundant equations, in "J0" (rotation about x, rotation about y), "J1" (' in text
+    assert "and 2 more: the least reactions, not all are unique" in text
+    text = synthetic_run(settings={"t_end": 10.0, "redundant": redundant[:1]}).summary()
+    assert '1 redundant equation, in "J0" (rotation about x): the least' in text
+
+
 def test_importing_a_run_imports_no_slow_library():
     program = (
         "import sys, poinsot.run; print([m for m in ('xarray', 'pandas', 'matplotlib', 'numba') if m in sys.modules])"

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
+from typing import Any, NamedTuple
 
 import mpmath
 import numba
@@ -32,6 +33,7 @@ from poinsot.scalars import (
     log,
     maximum,
     partials_of,
+    point,
     power,
     select,
     sin,
@@ -338,3 +340,45 @@ def test_the_same_in_plain_python(tests):
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout[-3000:]
+
+
+class Inner(NamedTuple):
+    whole: Any
+    numbers: Any
+
+
+class Outer(NamedTuple):
+    first: Any
+    count: Any
+    inner: Any
+    out: Any
+
+
+@kernel
+def weigh(tables):
+    """out = count * first * numbers[row whole], by the names of parts."""
+    for i in range(tables.out.shape[0]):
+        tables.out[i, 0] = tables.count * tables.first[i, 0] * tables.inner.numbers[tables.inner.whole[i, 0], 0]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_tables_are_read_and_written_through_a_pointer(view):
+    first, out = view(3, 1), view(3, 1)
+    data_of(first)[:] = np.arange(1.0, 4.0)[:, None, None]
+    rows, numbers = np.array([[2], [0], [1]]), np.array([[0.5], [0.25], [4.0]])
+    tables = point(Outer(first, 3, point(Inner(rows, numbers)), out))
+    weigh(tables)
+    numbers[2] = -4.0  # a pointer is to the memory, not to what stood there
+    before = data_of(out)[:, 0, 0].copy()
+    weigh(tables)
+    np.testing.assert_array_equal(before, [12.0, 3.0, 2.25])
+    np.testing.assert_array_equal(data_of(out)[:, 0, 0], [-12.0, 3.0, 2.25])
+    assert tables.count == 3
+
+
+@pytest.mark.skipif(DISABLED, reason="in plain Python tables are handed over as they are")
+def test_a_pointer_is_to_views_and_integers_only():
+    with pytest.raises(TypeError):
+        point(Inner(1.5, np.zeros((1, 1))))
+    with pytest.raises(TypeError):
+        point(Inner((1, 2), np.zeros((1, 1))))

@@ -10,6 +10,8 @@ from convergence.motions import spatial_chain
 import poinsot as ps
 from poinsot import recording
 from poinsot._jit import DISABLED
+from poinsot.methods import driver, stepping
+from poinsot.methods.driver import Loop
 
 compiled_only = pytest.mark.skipif(DISABLED, reason="takes a minute in plain Python")
 KINDS = ("fixed", "revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "screw", "free")
@@ -57,6 +59,7 @@ def final_bits(run):
         ({"step": 1e-12}, "step 1e-12 makes 1e+12 outputs until 1 s; give a longer one"),
         ({"rtol": -1e-6}, "rtol -1e-06 is not positive"),
         ({"rtol": 1e-6, "atol": 0}, "atol 0 is not positive"),
+        ({"rtol": 1e-30}, "rtol 1e-30 is finer than rounding; give at least 1e-16"),
         ({"rtol": math.nan}, "rtol nan is not finite"),
         ({"step": 0.1, "rtol": 1e-6}, "step asks for fixed steps and rtol or atol for adaptive ones; give one of"),
         ({"step": 0.1, "atol": 1e-6}, "give one of the two"),
@@ -76,7 +79,7 @@ def final_bits(run):
         ({"t_end": 1e300, "output_step": 1e-300}, "outputs until 1e+300 s"),
         ({"progress": "yes"}, "progress 'yes' is neither True, False nor a function of the time"),
         ({"progress": None}, "progress None is neither"),
-        ({"stepsize": 0.1}, 'no option "stepsize"; formulation "recursive" and method "dop853" have rate_of_return'),
+        ({"stepsize": 0.1}, 'there is no option "stepsize"; formulation "recursive" and method "dop853" have rate'),
     ],
 )  # fmt: skip
 def test_mistakes_get_a_sentence(arguments, sentence):
@@ -129,6 +132,39 @@ def test_long_runs_keep_every_step_and_exact_times():
     # Steps kept in several pieces are those of one piece.
     short = ps.simulate(pendulum(), 10.0, step=0.001, method="rk4", output_step=0.1)
     np.testing.assert_array_equal(run.arrays["position"][::100], short.arrays["position"])
+
+
+@pytest.mark.parametrize(("t_end", "step"), [(7.9, 1e-6), (1e7, 1.0), (0.3 * 9e6, 0.3)])
+def test_the_grid_of_fixed_steps_holds_after_millions(monkeypatch, t_end, step):
+    """The clock is put to ten steps before the end, as if the others had been taken."""
+    restart, before = Loop._restart, round(t_end / step) - 10
+
+    def late(loop, controls):
+        restart(loop, controls)
+        loop.clock[stepping.TIME], loop.counts[stepping.GRID] = before * step, before
+
+    monkeypatch.setattr(Loop, "_restart", late)
+    run = ps.simulate(ball(), t_end, step=step, method="rk4", output_step=t_end)
+    assert run.stats.steps == 10
+    assert run.time[-1] == t_end
+    assert run.arrays["position"][-1, 0, 0] == pytest.approx(10.0 * step, rel=1e-6)
+
+
+def test_results_that_do_not_fit_into_the_memory_are_a_mistake(monkeypatch):
+    def full(loop, controls):
+        raise MemoryError
+
+    monkeypatch.setattr(Loop, "_restart", full)
+    with pytest.raises(ps.PoinsotError, match='model "ball": the results do not fit into the memory; record fewer'):
+        ps.simulate(ball(), 1.0)
+
+
+def test_many_bodies_are_recorded_in_rows_that_fit(monkeypatch):
+    whole = ps.simulate(ball(), 1.0, step=0.01, method="rk4")
+    monkeypatch.setattr(driver, "NUMBERS", 100)
+    np.testing.assert_array_equal(
+        ps.simulate(ball(), 1.0, step=0.01, method="rk4").arrays["position"], whole.arrays["position"]
+    )
 
 
 @pytest.mark.parametrize("count", [4096, 4097, 8192, pytest.param(100_000, marks=compiled_only)])

@@ -40,13 +40,16 @@ app = typer.Typer(
 
 # Arguments of ps.simulate and ps.analysis.convergence that --option does not stand for.
 ARGUMENTS = (
-    "model", "t_end", "step", "rtol", "atol", "formulation", "method", "output_step", "events", "progress", "steps",
-    "reference", "quantities",
+    "model", "t_end", "step", "rtol", "atol", "formulation", "method", "stabilize", "output_step", "events", "progress",
+    "steps", "reference", "quantities",
 )  # fmt: skip
 
 Options = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="An option of method or formulation; may be repeated."),
+]
+Stabilize = Annotated[
+    str | None, typer.Option(help="How states return to what they must fulfil: projection (default), none, and more.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 
@@ -117,6 +120,7 @@ def run(
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance of an adaptive step.")] = None,
     formulation: Annotated[str | None, typer.Option(help="The equations of motion; see `poinsot methods`.")] = None,
     method: Annotated[str | None, typer.Option(help="The time stepping; see `poinsot methods`.")] = None,
+    stabilize: Stabilize = None,
     output_step: Annotated[float | None, typer.Option(help="Record every so many seconds.")] = None,
     option: Options = None,
     event: Annotated[
@@ -139,7 +143,8 @@ def run(
         raise PoinsotError(f"{data_path}: the data and the plot cannot be one file; give --plot, or another --out")
     built = case.model()
     given = {"step": step, "rtol": rtol, "atol": atol, "formulation": formulation, "method": method}
-    settings = _settings(built, {**given, **options, "t_end": t_end, "output_step": output_step})
+    others = {"t_end": t_end, "output_step": output_step, "stabilize": stabilize}
+    settings = _settings(built, {**given, **options, **others})
     if event or stop:
         settings["events"] = _events(event or (), stop or ())
     result = _simulated(built, settings, data_path, progress=sys.stderr.isatty() and not (quiet or as_json))
@@ -177,6 +182,7 @@ def convergence(
     step: Annotated[list[float] | None, typer.Option(help="A fixed step in seconds; give two or more.")] = None,
     formulation: Annotated[str, typer.Option(help="The equations of motion; see `poinsot methods`.")] = "recursive",
     t_end: Annotated[float | None, typer.Option(help="Duration in seconds.")] = None,
+    stabilize: Stabilize = None,
     option: Options = None,
     plot: Annotated[Path | None, typer.Option(help="A plot to write (.png, .pdf, .svg).")] = None,
     as_json: Json = False,
@@ -186,8 +192,11 @@ def convergence(
     plot_path = None if plot is None else writable(plot, PLOT_ENDINGS)
     from poinsot import analysis
 
-    steps = {"steps": step} if step else {}
-    found = analysis.convergence(built, formulation, method, t_end=t_end, **steps, **options)
+    if step:
+        options["steps"] = step
+    if stabilize:
+        options["stabilize"] = stabilize
+    found = analysis.convergence(built, formulation, method, t_end=t_end, **options)
     if plot_path is not None:
         found.plot(plot_path)
     if as_json:
@@ -374,9 +383,11 @@ def _report(result: "Run", files: dict[str, str | None]) -> dict[str, Any]:
         "bodies": len(result.bodies),
         "joints": len(result.joints),
         "degrees_of_freedom": settings.get("degrees_of_freedom"),
+        "redundant": settings.get("redundant", []),
         "seconds": stats["seconds"],
         "compile_seconds": stats["compile_seconds"],
         "stats": stats,
+        "stabilize": settings.get("stabilize"),
         "options": settings.get("options", {}),
         "conservative": settings.get("conservative"),
         "energy_drift": result.energy_drift,

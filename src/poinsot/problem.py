@@ -30,10 +30,10 @@ class ManifoldODE:
     Where the state is constrained, `project` is the address of a kernel (mechanism, blocks, t, state, work, room, room)
     that brings it back and answers 0; 1 where it cannot, for which `diagnose` has the words; 2 where `reconsider`
     should choose its equations anew; and 5 where it has renewed what the state holds constant over a step, so that
-    rates jump. A problem that `renews` wants that even where nothing is to be stabilised. `mobility` counts the degrees
-    of freedom that the joints leave, and `redundant` holds the rows of the mechanism's equations that say nothing new:
-    where there are any, the reactions that `report` writes are some that give the motion, and those that a Run holds
-    the least ones.
+    rates jump. A problem that `renews` wants that even where nothing is to be stabilised. `suspect` may know why a
+    method fails at a state. `mobility` counts the degrees of freedom that the joints leave, and `redundant` holds the
+    rows of the mechanism's equations that say nothing new: where there are any, the reactions that `report` writes are
+    some that give the motion, and those that a Run holds the least ones.
 
     `rotations` is a table of the rotation matrices in the state where `blocks` has them as numbers. With `multipliers`
     the report has those of orthogonality and of the joints, too.
@@ -53,6 +53,7 @@ class ManifoldODE:
     project: int = 0
     reconsider: Callable[[float, Array], None] | None = None
     diagnose: Callable[[float, Array], str] | None = None
+    suspect: Callable[[float, Array], str | None] | None = None
     mobility: int | None = None
     redundant: tuple[int, ...] = ()
     renews: bool = False
@@ -91,6 +92,7 @@ class SecondOrderDAE:
     project: int = 0
     reconsider: Callable[[float, Array], None] | None = None
     diagnose: Callable[[float, Array], str] | None = None
+    suspect: Callable[[float, Array], str | None] | None = None
     mobility: int | None = None
     redundant: tuple[int, ...] = ()
 
@@ -233,6 +235,10 @@ class AbstractMethod(Protocol):
 
 class Stepper(Protocol):
     """A method that has been prepared for a problem."""
+
+    def load_location(self) -> None:
+        """Compile, or load, what locates an event within a step."""
+        ...
 
     def solve(self, controls: Controls) -> Solution:
         """Step the problem from t = 0 to the end."""

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.mechanism import tables as t
-from poinsot.mechanism.reactions import Reactions, unique_components
+from poinsot.mechanism.reactions import Reactions
 from poinsot.mechanism.record import record
+from poinsot.mechanism.unique import unique_components
 from poinsot.problem import Array, ManifoldODE
 
 # Rows of bodies and joints that are reported at once: some ten megabytes.
@@ -67,7 +68,10 @@ def _unique(problem: ManifoldODE, reactions: Reactions | None, arrays: dict[str,
     """Which components of the reactions are unique, in world axes, from some instants that are not singular."""
     position, rotation = arrays["position"], arrays["rotation"]
     everything = np.broadcast_to(True, arrays["reaction_force"].shape)
-    if reactions is None or not len(position):
+    if reactions is None:
+        return everything, everything
+    if not len(position):  # before time runs, to have kernels ready
+        reactions.self_equilibrated(np.tile(np.append(np.zeros(3), np.eye(3)), (len(problem.layout.bodies), 1)))
         return everything, everything
     samples = np.unique(np.linspace(0, len(position) - 1, SAMPLES).astype(int))
     poses = np.concatenate((position[samples], rotation[samples].reshape(len(samples), -1, 9)), axis=2)

@@ -7,9 +7,11 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.errors import PoinsotError, SimulationError, nearest, unknown
 from poinsot.events import ending, occurred, watch
@@ -18,12 +20,16 @@ from poinsot.mechanism.build import build
 from poinsot.methods import methods
 from poinsot.model import Model, Spring, TorsionSpring, checks
 from poinsot.model.event import watched_events
-from poinsot.problem import AbstractMethod, Array, Controls, Formulation, accepts
+from poinsot.problem import AbstractMethod, Array, Controls, Formulation, ManifoldODE, Solution, accepts
 from poinsot.recording import recorded
 from poinsot.run import Run, Stats
 
 # Where a user gives no tolerance: far below what a plot shows, far above rounding; the absolute follows the relative.
 RTOL, RTOL_PER_ATOL = 1e-9, 1000.0
+# Below this, steps would follow rounding, and the motion would hardly move.
+LEAST_RTOL = 1e-16
+# How much of its size a mechanism's redundant equations may miss where others are projected, and where they drift.
+BROKEN = {True: 1e-6, False: 1e-2}
 STABILIZE = ("projection", "rotation-vector", "baumgarte", "none")
 # More instants than this are a mistake, which would fill the memory before it shows.
 MOST_OUTPUTS = 100_000_000
@@ -69,10 +75,14 @@ def simulate(
         recorded(problem, np.zeros(0), np.zeros((0, problem.n_states)))
         controls.project |= problem.renews
         controls.watch = watch(problem, watched)
+        if watched:
+            prepared.load_location()
     ready = time.perf_counter()
-    with _progress(progress, controls.t_end) as controls.progress:
-        solution = prepared.solve(controls)
-    arrays = recorded(problem, solution.times, solution.states)
+    with _fitting(model):
+        with _progress(progress, controls.t_end) as controls.progress:
+            solution = prepared.solve(controls)
+        arrays = recorded(problem, solution.times, solution.states)
+    solution, arrays = _until_contradicted(problem, solution, arrays, stabilize or STABILIZE[0])
     stats = Stats(
         **solution.counts,
         seconds=time.perf_counter() - ready,
@@ -119,6 +129,22 @@ def simulate(
     return run
 
 
+def _until_contradicted(
+    problem: ManifoldODE, solution: Solution, arrays: dict[str, NDArray[Any]], stabilize: str
+) -> tuple[Solution, dict[str, NDArray[Any]]]:
+    """The solution up to where an equation that is not imposed, because it says nothing new, is broken after all."""
+    projected, rows = stabilize == "projection", problem.redundant
+    if not projected:  # joints may drift, but not as far as drives that part
+        rows = tuple(row for row in rows if problem.layout.equations[row].is_drive)
+    broken = np.flatnonzero(arrays["position_error"] > BROKEN[projected] * problem.layout.size)
+    if not (rows and broken.size) or problem.diagnose is None:
+        return solution, arrays
+    first = int(broken[0])
+    failure = problem.diagnose(float(solution.times[first]), solution.states[first][:, None].copy())
+    shorter = replace(solution, times=solution.times[:first], states=solution.states[:first], failure=failure)
+    return shorter, {name: values[:first] for name, values in arrays.items()}
+
+
 @contextmanager
 def _announced() -> Generator[None]:
     """Say on standard error what takes so long, where kernels are compiled."""
@@ -130,6 +156,17 @@ def _announced() -> Generator[None]:
         yield
     finally:
         timer.cancel()
+
+
+@contextmanager
+def _fitting(model: Model) -> Generator[None]:
+    """Results that are larger than the memory are a mistake, too."""
+    try:
+        yield
+    except MemoryError as failure:
+        raise PoinsotError(
+            f'model "{model.name}": the results do not fit into the memory; record fewer, by a longer output_step'
+        ) from failure
 
 
 @contextmanager
@@ -201,6 +238,8 @@ def _controls(
     if step is not None and outputs is None:
         _count("step", end, _positive("step", step))
     relative = RTOL if rtol is None else _positive("rtol", rtol)
+    if relative < LEAST_RTOL:
+        raise PoinsotError(f"simulate: rtol {relative:g} is finer than rounding; give at least {LEAST_RTOL:g}")
     return Controls(
         t_end=end,
         step=None if step is None else min(_positive("step", step), end),

@@ -5,6 +5,7 @@ Nothing here knows Poinsot's kernels, trees or constraint equations.
 
 import numpy as np
 from cases.independent import G, cross, integrate, quaternion_rate, rotation
+from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
 
@@ -172,6 +173,43 @@ def andrews(t):
     ]  # fmt: skip
     y = integrate(rates, np.concatenate([start, np.zeros(7)]), t)
     return y[:7], y[7:]
+
+
+def flyball_governor(t):
+    """θ of both arms, the slider's height, the speed of the shaft, of three coordinates by symmetry; one is cyclic."""
+    bar, slider, ball = 3000.0 * 1e-4, 3000.0 * 1e-3, 5.0
+    pivot, width, l0, K, C = 0.05, 0.01, 0.5, 8e5, 4e4
+    about_pivot = bar * (1.0 + width**2) / 12.0 + bar * 0.25 + ball
+    still = bar * 2.0 * width**2 / 12.0 + slider * 0.01 / 6.0
+
+    def spin_inertia(theta):
+        """About the shaft, and its derivative: points at the distance u along an arm are at pivot + u cos θ from it."""
+        c, s = np.cos(theta), np.sin(theta)
+        first, second = bar * 0.5 + ball, bar / 3.0 + ball
+        arm = (bar + ball) * pivot**2 + 2.0 * pivot * first * c + second * c * c
+        arm += bar * width**2 / 12.0 * (1.0 + s * s)  # the bar's width, and its thickness
+        slope = -2.0 * pivot * first * s - 2.0 * second * c * s + bar * width**2 / 6.0 * s * c
+        return still + 2.0 * arm, 2.0 * slope
+
+    momentum = spin_inertia(np.pi / 6)[0] * 2.0 * np.pi
+
+    def rates(_, y):
+        theta, height, dtheta, speed = y
+        c, s = np.cos(theta), np.sin(theta)
+        inertia, slope = spin_inertia(theta)
+        across, above = 0.5 * c, 1.0 - 0.5 * s - height  # from the slider's corner to the middle of the arm
+        length = np.hypot(across, above)
+        rate = (across * (-0.5 * s * dtheta) + above * (-0.5 * c * dtheta - speed)) / length
+        pull = K * (length - l0) + C * rate
+        torque = 0.5 * (momentum / inertia) ** 2 * slope + 2.0 * G * (bar * 0.5 + ball) * c
+        torque -= 2.0 * pull * (across * -0.5 * s + above * -0.5 * c) / length
+        force = 2.0 * pull * above / length - slider * G
+        return [dtheta, speed, torque / (2.0 * about_pivot), force / slider]
+
+    start = [np.pi / 6, 0.5, 0.0, 0.0]
+    solution = solve_ivp(rates, (0.0, t), start, method="Radau", rtol=1e-11, atol=1e-13)
+    theta, height = solution.y[:2, -1]
+    return theta, height, momentum / spin_inertia(theta)[0]
 
 
 class Stewart:

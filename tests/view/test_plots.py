@@ -88,6 +88,7 @@ def test_an_unknown_format_is_refused_with_those_that_are_known(tmp_path):
         synthetic_run().plot(tmp_path / "run.gif")
 
 
-def test_plotting_leaves_pyplot_alone(tmp_path):
+def test_plotting_leaves_pyplot_alone(tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     synthetic_run().plot(tmp_path / "run.png")
     assert "matplotlib.pyplot" not in sys.modules

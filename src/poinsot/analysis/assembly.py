@@ -26,6 +26,7 @@ from poinsot.mechanism.reactions import put_all_equations
 from poinsot.model import Body, Joint, Model, checks
 from poinsot.model.body import Anchor
 from poinsot.model.joint import ONE_COORDINATE
+from poinsot.scalars import lend
 
 Array = NDArray[np.float64]
 
@@ -108,7 +109,7 @@ class Drawing:
         self.poses[0, [t.ROTATION, t.ROTATION + 4, t.ROTATION + 8]] = 1.0
         self.poses[1:, t.POSITION : t.POSITION + 3] = positions
         self.poses[1:, t.ROTATION : t.ROTATION + 9] = rotations.reshape(-1, 9)
-        put_all_equations(self.mechanism, self.poses, np.zeros((1, 1)), self.out)
+        put_all_equations(*lend((self.mechanism, self.poses, np.zeros((1, 1)), self.out)))
         jacobian = np.zeros((len(self.out), len(self.bodies) + 1, 6))
         for e, (_, _, first, count, _) in enumerate(self.mechanism.equations):
             for n in range(count):

@@ -17,7 +17,8 @@ from poinsot.formulations.closure import OPEN, RANK_TOLERANCE, Array, Closure
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.build import build
 from poinsot.mechanism.initial import initial_state
-from poinsot.mechanism.reactions import Reactions, unique_components
+from poinsot.mechanism.reactions import Reactions
+from poinsot.mechanism.unique import unique_components
 from poinsot.model import Model
 
 Components = tuple[bool, ...]

@@ -10,6 +10,7 @@ from poinsot.cases import (
     double_pendulum,
     dual_spin_satellite,
     five_bar,
+    flyball_governor,
     four_bars,
     free_body,
     heavy_top,
@@ -36,6 +37,7 @@ FILES = (
     andrews,
     slider_crank,
     stewart_platform,
+    flyball_governor,
 )
 # Families of cases with a number in the name.
 FAMILIES = (chain, four_bars)

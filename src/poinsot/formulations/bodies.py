@@ -19,7 +19,7 @@ from poinsot.mechanism.absolute import workspace_of_bodies
 from poinsot.mechanism.build import Layout, with_calls_for
 from poinsot.mechanism.build_loads import with_laws_for
 from poinsot.problem import Derived
-from poinsot.scalars import BorrowedType, Duals, absolute, dual, lend
+from poinsot.scalars import BorrowedType, Duals, absolute, dual, lend, point
 
 # The head of `plan`: how many equations are imposed; where their list and their unknowns begin; whether a singular
 # position is near; where in the table of scalars a kept state stands.
@@ -71,7 +71,7 @@ class Kernels:
         with_calls_for(view.scalar, mechanism)
         if len(mechanism.loads) > 0:
             mechanism.sizes[0, t.LOADS_ADDRESS] = address(self.loads, types.void(lent, float64, view, view))
-        return address(self.rates, types.void(lent, float64, view, view, view))
+        return address(self.rates, types.void(typeof(point(mechanism)), float64, view, view, view))
 
     def dual_tables(self, mechanism: t.Mechanism) -> tuple[t.Mechanism, Duals]:
         """Mechanism and workspace for Duals; the plan is the same table, so that it changes with that of numbers."""
@@ -84,4 +84,4 @@ class Kernels:
         """The rates for Duals."""
         mechanism, work = self.dual_tables(with_laws_for(dual, layout.model, mechanism))
         call: Any = self.address_of_rates(mechanism, BorrowedType(dual))
-        return Derived(call, *lend((mechanism, work)))
+        return Derived(call, *t.handed(mechanism, work))

@@ -8,7 +8,7 @@ decisions about rank are made here: those of a run, and those of `model.check()`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,6 +65,8 @@ CLOSED_TO, ROUNDING_OF_ONE = 1e-9, 1e-15
 NOISE = 1e-10
 # Where a pivot falls to this part of what it was when the equations were chosen, another choice may be better.
 FALLEN = 1e-4
+# Where a method fails and less than this part of what is usual is left of an imposed row, a singular position is near.
+WEAK = 0.3
 
 
 @routine
@@ -85,6 +87,7 @@ class Closure:
     once: bool = False
     rate_of_return: float = 0.0
     chosen: tuple[int, ...] = ()
+    usual_least: float = 0.0  # the smallest part of an imposed row that the others lack, away from singular positions
 
     @classmethod
     def of(cls, layout: Layout, chosen: Mapping[str, Any]) -> Closure:
@@ -226,7 +229,8 @@ class Closure:
     def generic(self, time: float, state: Array) -> tuple[list[int], Array, Array]:
         """The rows that are independent at a state, or near it where it is singular; the scales, and where that is."""
         best = *self.independent(time, state), state
-        for other in self.near(time, state):
+        # no other position can have more than all
+        for other in self.near(time, state) if len(best[0]) < len(self.rows) else ():
             found = self.independent(time, other)
             if len(found[0]) > len(best[0]):
                 best = *found, other
@@ -238,6 +242,7 @@ class Closure:
         """Impose the rows that are independent at a state, or near it where it is singular."""
         picked, scales, usual = self.generic(time, state)
         self.chosen = tuple(sorted(self.rows[n] for n in picked))
+        self.usual_least = max(self.usual_least, self._weakest(time, usual)[0])
         table, _ = lay_out(self.layout.mechanism, self.chosen, len(self.layout.equations))
         plan, loops = self.mechanism.plan, self.mechanism.loops
         plan[: len(table), 0] = table
@@ -272,6 +277,24 @@ class Closure:
         pivots = np.divide(1.0, inverse, out=np.zeros(len(listed)), where=inverse > 0.0)
         loops[listed, USUAL] = np.maximum(loops[listed, USUAL], pivots)
 
+    def _weakest(self, time: float, state: Array) -> tuple[float, int]:
+        """How much of an imposed row the others lack at the least, and which one that is."""
+        if not self.chosen:
+            return 1.0, 0
+        spread, _, _ = replace(self, rows=self.chosen).spread(time, state)
+        R, order = scipy.linalg.qr(spread, mode="r", pivoting=True)
+        pivots = np.abs(np.diag(R))
+        return float(pivots[-1]), self.chosen[order[len(pivots) - 1]]
+
+    def suspect(self, time: float, state: Array) -> str | None:
+        """What is singular at a state in which a method fails, if anything is."""
+        if not (self.chosen and np.isfinite(state).all()):
+            return None
+        least, row = self._weakest(time, state)
+        if least > WEAK * self.usual_least:
+            return None
+        return depends(self.layout.equations[row])
+
     def reconsider(self, time: float, state: Array) -> None:
         """Choose anew at a state."""
         self.choose(time, state)
@@ -291,11 +314,29 @@ class Closure:
                 f"{'rad' if word.turns else 'm'} ({word.direction}) at t = 0; give positions that fit, or close the "
                 "mechanism with model.assemble()"
             )
+        self._refuse_contradicting_drives(state)
         state, missed, fastest = self.completed(state)
         if missed.max(initial=0.0) > 1e-6 * max(fastest, 1e-12):
             raise PoinsotError(self._contradiction(missed, given_motions(self.layout)))
         self.choose(0.0, state)
         return state
+
+    def _refuse_contradicting_drives(self, state: Array) -> None:
+        """An error where no velocities at all are those that the drives ask for at t = 0."""
+        rates = state[-self.layout.n_velocities :, 0]
+        _, speed, jacobian = self.equations_at(0.0, state)
+        targets = jacobian @ rates - speed
+        missed = np.abs(jacobian @ np.linalg.lstsq(jacobian, targets, rcond=1e-10)[0] - targets)
+        if missed.max(initial=0.0) <= 1e-6 * np.abs(targets).max(initial=0.0):
+            return
+        words = [self.layout.equations[row] for row in self.rows]
+        worst = max((n for n, word in enumerate(words) if word.is_drive), key=lambda n: missed[n])
+        freedoms = self.layout.n_velocities - len(self.tied.generic(0.0, state)[0])
+        raise PoinsotError(
+            f'drive "{words[worst].owner}": at t = 0 it asks for a velocity that joints and other drives do not allow, '
+            f"by {missed[worst]:.3g} {'rad/s' if words[worst].turns else 'm/s'}; the joints leave "
+            f"{freedoms or 'no'} degree{'' if freedoms == 1 else 's'} of freedom, and as many drives may be chosen"
+        )
 
     def completed(self, state: Array) -> tuple[Array, Array, float]:
         """The state with velocities nearest to what rows and user ask for; what each misses, and the fastest of all."""
@@ -328,12 +369,29 @@ class Closure:
 
     def diagnose(self, time: float, state: Array) -> str:
         """Why positions cannot be closed."""
-        gap, _, _ = self.equations_at(time, state)
-        return cannot_be_kept_closed(self.layout.equations[self.rows[int(np.argmax(np.abs(gap)))]])
+        gaps, _, _ = self.equations_at(time, state)
+        return blame(self.layout, self.rows, self.redundant, gaps, time)
 
 
-def cannot_be_kept_closed(word: Equation) -> str:
-    """Why positions cannot be closed, where this equation is violated most."""
+def depends(word: Equation) -> str:
+    """What a singular position that is near has to do with this equation."""
+    return (
+        f'a singular position is near, where {"drive" if word.is_drive else "joint"} "{word.owner}" '
+        f"({word.direction}) depends on the other equations: look for a dead centre or a locked drive"
+    )
+
+
+def blame(layout: Layout, rows: Sequence[int], redundant: Sequence[int], gaps: Array, time: float) -> str:
+    """Why positions cannot be closed, by the equation that is violated most; gaps are those of some rows."""
+    worst = int(np.argmax(np.abs(gaps)))
+    word = layout.equations[rows[worst]]
+    if rows[worst] in redundant:
+        drives = [layout.equations[row].owner for row in redundant if layout.equations[row].is_drive]
+        blamed = f'drive "{drives[0]}" contradicts' if drives else f'joint "{word.owner}" comes to contradict'
+        return (
+            f"{blamed} the other joints and drives, by {abs(gaps[worst]):.3g} {'rad' if word.turns else 'm'} at "
+            f"t = {time:.9g} s: it said nothing new before; leave it out, or make it fit"
+        )
     return (
         f'{"drive" if word.is_drive else "joint"} "{word.owner}" cannot be kept closed ({word.direction}): the '
         "mechanism has reached a position that it cannot move on from, or in which its motion is not determined; "

@@ -28,13 +28,14 @@ from poinsot.formulations.bodies import (
     KEPT_STATE,
     NEAR_SINGULAR,
     UNKNOWN,
+    USUAL,
     Kernels,
     judge_pivots,
     keep,
     recall,
 )
-from poinsot.formulations.closure import CLOSED_TO, Closure, cannot_be_kept_closed
-from poinsot.formulations.loops import OPENED, SETTLING
+from poinsot.formulations.closure import CLOSED_TO, Closure, blame, depends
+from poinsot.formulations.loops import AT, NEAR, OPENED, REDUNDANT, SETTLING
 from poinsot.formulations.plan import way_of
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.absolute import (
@@ -70,6 +71,7 @@ from poinsot.mechanism.tables import (
     ROTATION,
     VELOCITIES,
     borrowed,
+    handed,
 )
 from poinsot.mechanism.undetermined import refuse_undetermined
 from poinsot.problem import Array, Option, SecondOrderODE
@@ -100,8 +102,6 @@ PLACE, END = 2, 7
 # Settings: the largest |Φ| that counts as closed, Baumgarte's rate (0 without).
 CLOSED, RETURN = range(2)
 
-# A pivot of an equation below this part of what it would be between free bodies is rounding.
-REDUNDANT = 1e-12
 # A body that has no inertia about some axis is lent this part of what it has about the others; what that changes in a
 # solution is taken back by refinement.
 LENT, REFINEMENTS = 1e-9, 2
@@ -404,6 +404,7 @@ def settle(mechanism, t, state, work):
 @routine
 def report(mechanism, state, work, bodies, joints):
     """All that a Run records of bodies and joints at one instant, after `lie_dynamics`."""
+    mechanism = borrowed(mechanism)
     plan, loops = mechanism.plan, mechanism.loops
     place(mechanism, state, work)
     report_motion(mechanism, state, work, bodies, joints)
@@ -424,28 +425,30 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
     imposed = [e for e in range(len(layout.equations)) if e not in closure.rows or e in closure.chosen]
     initial = state_of_bodies(layout, counters, start)
     mechanism = _with_plan(layout, mechanism, imposed, counters, len(initial), chosen, closure.size)
-    blocks, n_states, n_rates = blocks_of_bodies(len(layout.bodies), len(counters))
+    table_of_blocks, n_states, n_rates = blocks_of_bodies(len(layout.bodies), len(counters))
     work = workspace_of_bodies(mechanism, floats)
     _put_least_pivots(closure, mechanism, imposed, initial, work)
-    address_of_rates, view = KERNELS.address_of_rates(mechanism, BorrowedType(float64)), BorrowedType(float64)
-    duals = KERNELS.dual_tables(mechanism)
-    lent, blocks, work = lend((mechanism, blocks, work))
+    view = BorrowedType(float64)
+    address_of_rates = KERNELS.address_of_rates(mechanism, view)
+    pointer, work = handed(mechanism, work)
+    blocks = lend(table_of_blocks)
     table, stabilised = float64[:, ::1], chosen.get("stabilize", "projection") in ("projection", "rotation-vector")
-    signature = types.int64(*map(typeof, (lent, blocks)), float64, *(view,) * 4)
+    signature = types.int64(*map(typeof, (pointer, blocks)), float64, *(view,) * 4)
     return SecondOrderODE(
         layout,
-        lent,
+        pointer,
         blocks,
         n_states,
         n_rates,
         initial,
         work,
         address_of_rates,
-        address(report, types.void(typeof(lent), view, view, table, table)),
+        address(report, types.void(typeof(pointer), view, view, table, table)),
         lambda: KERNELS.derived(layout, mechanism),
-        dual_tables=lend(duals),
+        dual_tables=handed(*KERNELS.dual_tables(mechanism)),
         project=address(stabilise, signature) if imposed and stabilised else 0,
-        diagnose=lambda time, state: diagnose(layout, mechanism, imposed, time, state),
+        diagnose=lambda time, state: diagnose(closure, mechanism, time, state),
+        suspect=lambda time, state: suspect(closure, mechanism, table_of_blocks, time, state),
         mobility=closure.mobility,
         redundant=closure.redundant,
     )
@@ -538,12 +541,35 @@ def _put_least_pivots(
 
 @routine
 def evaluate_for_python(mechanism, t, state, work):
-    """The equations of a state, for Python."""
+    """The equations of a state that are imposed, for Python."""
     evaluate(borrowed(mechanism), t, borrow(state), borrow(work))
 
 
-def diagnose(layout: Layout, mechanism: t.Mechanism, imposed: Sequence[int], time: float, state: Array) -> str:
+@routine
+def evaluate_all(mechanism, t, state, work):
+    """All equations of a state, for Python."""
+    mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
+    place(mechanism, state, work)
+    put_equations(mechanism, t, state, work, mechanism.equations, 0, mechanism.equations.shape[0], mechanism.loops)
+
+
+def suspect(closure: Closure, mechanism: t.Mechanism, blocks: Any, time: float, state: Array) -> str | None:
+    """What is singular at a state in which a method fails, if anything is."""
+    if not np.isfinite(state).all():
+        return None
+    room = np.zeros((2, len(state), 1))
+    answer = stabilise(mechanism, blocks, time, state, workspace_of_bodies(mechanism, floats), *room)
+    plan, loops = mechanism.plan[:, 0], mechanism.loops
+    imposed = plan[plan[CHOSEN] : plan[CHOSEN] + plan[EQUATIONS]]
+    places = plan[plan[UNKNOWN] : plan[UNKNOWN] + EQUATION_PLACE * len(imposed)].reshape(-1, EQUATION_PLACE)[:, 1]
+    weakness = np.abs(loops.ravel()[places]) * loops[imposed, USUAL]
+    if answer not in (NEAR, AT):
+        return None
+    return depends(closure.layout.equations[imposed[int(np.argmax(weakness))]])
+
+
+def diagnose(closure: Closure, mechanism: t.Mechanism, time: float, state: Array) -> str:
     """Why positions cannot be closed."""
-    evaluate_for_python(mechanism, time, state, workspace_of_bodies(mechanism, floats))
-    gaps = np.abs(mechanism.loops[: len(imposed), VALUE])
-    return cannot_be_kept_closed(layout.equations[imposed[int(np.argmax(gaps))]])
+    evaluate_all(mechanism, time, state, workspace_of_bodies(mechanism, floats))
+    rows = range(len(mechanism.equations))
+    return blame(closure.layout, rows, closure.redundant, mechanism.loops[: len(rows), VALUE], time)

@@ -377,16 +377,19 @@ def close_loops(mechanism, blocks, t, state, work, rate, kept):
     for i in range(n):
         kept[i, 0] = state[first + i, 0]
     missed, left = 0.0, 0.0
-    for iteration in range(MOST_ITERATIONS):
-        left = put_demands(mechanism, t, state, work, VALUE, 1.0)
+    for iteration in range(MOST_ITERATIONS + 1):
+        place_equations(mechanism, t, state, work)
+        left = put_demands(plan, loops, VALUE, 1.0)
         if left == 0.0 or not left < math.inf or (iteration > 0 and (once or left >= 0.5 * missed)):
+            break
+        if iteration == MOST_ITERATIONS:
             break
         missed = left
         respond(mechanism, state, work, rate, first)
         move_joints(links, state, rate, n)
         for i in range(n):
             state[first + i, 0] = kept[i, 0]
-    if put_demands(mechanism, t, state, work, RATE_OF_VALUE, fastest(state, first)) != 0.0:
+    if put_demands(plan, loops, RATE_OF_VALUE, fastest(state, first)) != 0.0:
         respond(mechanism, state, work, rate, first)
         for i in range(n):
             state[first + i, 0] = kept[i, 0] + rate[n + i, 0]
@@ -464,23 +467,35 @@ def move_joints(links, state, rate, n):
 
 @kernel
 def demand(mechanism, t, state, work, column, speed):
+    """Ask each equation for the negative of its Φ or Φ'."""
+    place_equations(mechanism, t, state, work)
+    ask(mechanism.plan, mechanism.loops, column, speed)
+
+
+@kernel
+def place_equations(mechanism, t, state, work):
+    """Links, bodies and the imposed equations in a state."""
+    plan = mechanism.plan
+    place(mechanism, state, work)
+    put_equations(mechanism, t, state, work, plan, plan[CHOSEN, 0], plan[COUNT, 0], mechanism.loops)
+
+
+@kernel
+def ask(plan, loops, column, speed):
     """Ask each equation for the negative of its Φ or Φ', where that is more than rounding.
 
     What is rounding must not be corrected: near a singular position a small Φ asks for a large change of the state.
     """
-    plan, loops = mechanism.plan, mechanism.loops
-    place(mechanism, state, work)
-    put_equations(mechanism, t, state, work, plan, plan[CHOSEN, 0], plan[COUNT, 0], loops)
     for q in range(plan[COUNT, 0]):
         x, least = loops[q, column], loops[plan[plan[CHOSEN, 0] + q, 0], ROUNDING] * speed
         loops[q, DEMAND] = select(x > least, -x, select(x < -least, -x, 0.0 * x))
 
 
 @kernel
-def put_demands(mechanism, t, state, work, column, speed):
+def put_demands(plan, loops, column, speed):
     """The same; the largest of them is returned, NaN where there is one. For float64 only."""
-    plan, loops, largest = mechanism.plan, mechanism.loops, 0.0
-    demand(mechanism, t, state, work, column, speed)
+    largest = 0.0
+    ask(plan, loops, column, speed)
     for q in range(plan[COUNT, 0]):
         x = loops[q, column]
         largest = larger(largest, loops[q, DEMAND] if x == x else x)

@@ -20,10 +20,10 @@ from poinsot.mechanism.initial import initial_state, state_blocks
 from poinsot.mechanism.kinematics import move_bodies, move_in_world, tree_workspace
 from poinsot.mechanism.loads import apply_loads
 from poinsot.mechanism.report import report_bodies, report_joints
-from poinsot.mechanism.tables import BODY_LOADS, LOADS_ADDRESS, Mechanism
+from poinsot.mechanism.tables import BODY_LOADS, LOADS_ADDRESS, Mechanism, handed
 from poinsot.mechanism.undetermined import refuse_undetermined
 from poinsot.problem import Derived, Option, SecondOrderODE
-from poinsot.scalars import BorrowedType, Duals, dual, floats, lend
+from poinsot.scalars import BorrowedType, Duals, dual, floats, lend, point
 
 OPTIONS = {
     "rate_of_return": Option(
@@ -57,7 +57,8 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
     refuse_undetermined(layout)
     closure = Closure.of(layout, chosen)
     blocks, n_states, n_rates = state_blocks(layout)
-    mechanism, blocks, work = lend((closure.mechanism, blocks, tree_workspace(closure.mechanism, COLUMNS, floats)))
+    mechanism = point(closure.mechanism)
+    blocks, work = lend((blocks, tree_workspace(closure.mechanism, COLUMNS, floats)))
     initial, table, view = closure.consistent(initial_state(layout)), float64[:, ::1], BorrowedType(float64)
     signature = types.int64(*map(typeof, (mechanism, blocks)), float64, *(view,) * 4)
     return SecondOrderODE(
@@ -71,22 +72,26 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
         rates_address(closure.mechanism, view),
         address(report_loops if closure.rows else report, types.void(typeof(mechanism), view, view, table, table)),
         lambda: derived(layout, closure.mechanism),
-        dual_tables=lend(dual_tables(closure.mechanism)),
+        dual_tables=handed(*dual_tables(closure.mechanism)),
         project=address(close_loops, signature) if closure.projects else 0,
         reconsider=closure.reconsider,
         diagnose=closure.diagnose,
+        suspect=closure.suspect if closure.rows else None,
         mobility=closure.mobility,
         redundant=closure.redundant,
     )
 
 
 def rates_address(mechanism: Mechanism, view: types.Type) -> int:
-    """The address of the rates for borrowed views of a type; that of the loads goes into the mechanism's table."""
+    """The address of the rates for borrowed views of a type and a pointer to the mechanism.
+
+    The address of the loads, which are given borrowed tables, goes into the mechanism's own.
+    """
     loaded, lent = len(mechanism.loads) > 0, typeof(lend(mechanism))
     if loaded:
         mechanism.sizes[0, LOADS_ADDRESS] = address(apply_loads, types.void(lent, float64, view, view))
     with_calls_for(view.scalar, mechanism)
-    signature = types.void(lent, float64, view, view, view)
+    signature = types.void(typeof(point(mechanism)), float64, view, view, view)
     if len(mechanism.plan) > 0:
         return address(loop_dynamics, signature)
     return address(forward_dynamics if loaded else tree_dynamics, signature)
@@ -104,4 +109,4 @@ def derived(layout: Layout, mechanism: Mechanism) -> Derived:
     """The rates for Duals."""
     mechanism, work = dual_tables(with_laws_for(dual, layout.model, mechanism))
     call = rates_address(mechanism, BorrowedType(dual))
-    return Derived(call, *lend((mechanism, work)))
+    return Derived(call, *handed(mechanism, work))

@@ -52,8 +52,8 @@ from poinsot.formulations.bodies import (
     keep,
     recall,
 )
-from poinsot.formulations.closure import Closure, cannot_be_kept_closed
-from poinsot.formulations.loops import KEPT, OPENED, SETTLING
+from poinsot.formulations.closure import Closure, blame
+from poinsot.formulations.loops import KEPT, OPENED, REDUNDANT, SETTLING
 from poinsot.formulations.plan import way_of
 from poinsot.formulations.rotation_plan import (
     ALL,
@@ -144,8 +144,6 @@ OPTIONS = {
 
 # What a projection answers that has renewed held multipliers (problem.py).
 RENEWED = 5
-# A pivot of an equation below this part of what it would be between free bodies is rounding.
-REDUNDANT = 1e-12
 # A body whose D has an entry below this part of the others is flat.
 FLAT = 1e-9
 # Newton's iteration for positions squares what is missing; more than this it never needs. That for the nearest rotation
@@ -399,6 +397,7 @@ def correct(mechanism, work, column):
 @routine
 def report(mechanism, state, work, bodies, joints):
     """All that a Run records of bodies and joints at one instant, after `rotation_dynamics`."""
+    mechanism = borrowed(mechanism)
     plan, loops = mechanism.plan, mechanism.loops
     if plan[HELD, 0] == 0 and plan[AT_ONCE, 0] == 0:
         find_lambdas(mechanism, work)
@@ -463,26 +462,26 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
     _put_least_pivots(closure, mechanism, imposed, initial, work)
     if held:
         renew_held(mechanism, 0.0, initial, work)
-    duals = KERNELS.dual_tables(mechanism)
     blocks, n_states, n_rates = manifold.block_table([(manifold.REAL, len(initial) // 2)] * 2)
-    lent, blocks, work = lend((mechanism, blocks, work))
-    signature = types.int64(*map(typeof, (lent, blocks)), float64, *(view,) * 4)
+    pointer, work = tables.handed(mechanism, work)
+    blocks = lend(blocks)
+    signature = types.int64(*map(typeof, (pointer, blocks)), float64, *(view,) * 4)
     stabilised = stabilize == "projection" or held
     rotations = [(manifold.ROTATION, MOTION * b + 3, 0, 0) for b in range(bodies)]
     return SecondOrderODE(
         layout,
-        lent,
+        pointer,
         blocks,
         n_states,
         n_rates,
         initial,
         work,
         address_of_rates,
-        address(report, types.void(typeof(lent), view, view, table, table)),
+        address(report, types.void(typeof(pointer), view, view, table, table)),
         lambda: KERNELS.derived(layout, mechanism),
-        dual_tables=lend(duals),
+        dual_tables=tables.handed(*KERNELS.dual_tables(mechanism)),
         project=address(stabilise, signature) if stabilised else 0,
-        diagnose=lambda time, state: _diagnose(layout, mechanism, imposed, time, state),
+        diagnose=lambda time, state: _diagnose(closure, mechanism, imposed, time, state),
         mobility=closure.mobility,
         redundant=closure.redundant,
         renews=held,
@@ -552,8 +551,7 @@ def evaluate_for_python(mechanism, t, state, work):
     evaluate(borrowed(mechanism), t, borrow(state), borrow(work))
 
 
-def _diagnose(layout: Layout, mechanism: tables.Mechanism, imposed: Sequence[int], time: float, state: Array) -> str:
+def _diagnose(closure: Closure, mechanism: tables.Mechanism, imposed: Sequence[int], time: float, state: Array) -> str:
     """Why positions cannot be closed."""
     evaluate_for_python(mechanism, time, state, workspace_of_bodies(mechanism, floats, COLUMNS))
-    gaps = np.abs(mechanism.loops[: len(imposed), VALUE])
-    return cannot_be_kept_closed(layout.equations[imposed[int(np.argmax(gaps))]])
+    return blame(closure.layout, imposed, closure.redundant, mechanism.loops[: len(imposed), VALUE], time)

@@ -8,31 +8,42 @@ of what a unit of its multiplier exerts in its joint, the least multipliers that
     λ = W⁻¹ G y,    (Gᵀ W⁻¹ G) y = Gᵀ λ₀.  (1)
 
 Bodies that no joint ties have no part in each other's equations: the matrix is eliminated in blocks, body by body, in
-an order that leaves few of them. It is singular where the mechanism moves; a small multiple of the identity mends that,
-and refinement removes what it changes. docs/theory/redundancy.md derives all this.
+an order that leaves few of them (algebra/sparse.py). It is singular where the mechanism moves; a small multiple of the
+identity mends that, and refinement removes what it changes. docs/theory/redundancy.md derives all this.
 """
 
 from __future__ import annotations
-
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poinsot._jit import kernel, routine
+from poinsot.algebra import sparse
 from poinsot.algebra.memory import get3
+from poinsot.algebra.sparse import ROW, get, put
 from poinsot.algebra.vector import add, cross, dot, scale, sub
 from poinsot.mechanism import tables as t
-from poinsot.mechanism.build import Layout
-from poinsot.mechanism.constraints import EQUATION_OUTPUTS, GRADIENT, put_equations
-from poinsot.mechanism.tables import (
-    DRIVE_FORCE,
-    POSITION,
-    REACTION_FORCE,
-    REACTION_TORQUE,
-    borrowed,
+from poinsot.mechanism.balance import (
+    BLOCK,
+    COLUMNS_APART,
+    END_SECOND,
+    END_SLOT,
+    END_TERM,
+    FIRST_SLOT,
+    IS_DRIVE,
+    OWNER,
+    REPORTED_TERMS,
+    ROWS_APART,
+    SECOND_SLOT,
+    SLOT_EQUATION,
+    SLOT_LINK,
+    SLOT_UNKNOWNS,
+    plan_of,
 )
-from poinsot.scalars import borrow
+from poinsot.mechanism.build import Layout
+from poinsot.mechanism.constraints import GRADIENT, put_equations
+from poinsot.mechanism.tables import DRIVE_FORCE, POSITION, REACTION_FORCE, REACTION_TORQUE
+from poinsot.scalars import lend
 
 Array = NDArray[np.float64]
 
@@ -41,54 +52,19 @@ Array = NDArray[np.float64]
 MENDED, MOST_REFINEMENTS = 1e-10, 8
 # Columns of a body's poses, first in what is recorded of it and in `work`.
 POSE = 12
-# A direction in which self-equilibrated reactions have less than this part (squared: projectors are) has none.
-NO_PART = 1e-9
-
-# Columns of `slots` (an equation on one body): the equation, the body's row of links, its place in the elimination.
-SLOT_EQUATION, SLOT_LINK, SLOT_PLACE = range(3)
-# Columns of `ends` (a term of an equation at one of its bodies): the slot, the term, and whether it is the second body.
-END_SLOT, END_TERM, END_SECOND = range(3)
-# Columns of `owners`, one row per equation: its joint, whether it is a drive, how many terms act on the joint's bodies.
-OWNER, IS_DRIVE, REPORTED_TERMS = range(3)
 
 
-class Balance(NamedTuple):
-    """The way of the elimination in integers, and room for it."""
-
-    owners: Any
-    slots: Any
-    first_slot: Any  # of each equation, one below the other, and the last one's end
-    ends: Any
-    couples: Any  # two slots of one equation, the first eliminated not before the second, and their block
-    below: Any  # the place and the block of what a body's elimination touches
-    first_below: Any
-    updates: Any  # a block, and the two whose product it loses
-    first_update: Any
-    equations: Any  # what `put_equations` writes
-    pulls: Any  # each slot's part of G
-    weights: Any
-    multipliers: Any
-    blocks: Any
-    balance: Any  # each body's part of Gᵀ λ₀, then what is left of it
-    shift: Any  # a part of y
+@routine
+def put_all_equations(mechanism, link_poses, state, out):
+    """All equations of a mechanism, with their gradients, where its bodies' links carry them."""
+    put_equations(mechanism, 0.0, state, link_poses, mechanism.equations, 0, mechanism.equations.shape[0], out)
 
 
-@kernel
-def borrowed_plan(plan):
-    """The same plan with tables that count no references."""
-    return Balance(
-        borrow(plan.owners), borrow(plan.slots), borrow(plan.first_slot), borrow(plan.ends), borrow(plan.couples),
-        borrow(plan.below), borrow(plan.first_below), borrow(plan.updates), borrow(plan.first_update),
-        borrow(plan.equations), borrow(plan.pulls), borrow(plan.weights), borrow(plan.multipliers), borrow(plan.blocks),
-        borrow(plan.balance), borrow(plan.shift),
-    )  # fmt: skip
-
-
-@kernel
-def put_pulls(mechanism, link_poses, state, size, plan):
-    """The gradients of all equations on all bodies, what is exerted in the joints, and the matrix of (1)."""
+@routine
+def put_pulls(mechanism, link_poses, state, plan, size):
+    """The gradients of all equations on all bodies, what is exerted in the joints, and the factors of (1)."""
     out = plan.equations
-    put_equations(mechanism, 0.0, state, link_poses, mechanism.equations, 0, plan.owners.shape[0], out)
+    put_all_equations(mechanism, link_poses, state, out)
     for e in range(plan.owners.shape[0]):
         force, torque = exerted(plan, e)
         plan.weights[e, 0] = dot(force, force) + dot(torque, torque) / (size * size)
@@ -104,18 +80,21 @@ def put_pulls(mechanism, link_poses, state, size, plan):
         for k in range(3):
             plan.pulls[row, k] += sign * force[k]
             plan.pulls[row, 3 + k] += sign * torque[k] / size
-    for row in range(plan.blocks.shape[0]):
-        for k in range(36):
-            plan.blocks[row, k] = 0.0
-    for p in range(plan.first_below.shape[0] - 1):
+    matrix = plan.scalars
+    for row in range(matrix.shape[0]):
+        for k in range(ROW):
+            matrix[row, k] = 0.0
+    for b in range(plan.bodies.shape[0]):
         for k in range(6):
-            plan.blocks[p, 7 * k] = MENDED
+            put(matrix, plan.bodies[b, 1] + 7 * k, MENDED)
     for n in range(plan.couples.shape[0]):
-        first, second, block = plan.couples[n, 0], plan.couples[n, 1], plan.couples[n, 2]
+        first, second, begin = plan.couples[n, FIRST_SLOT], plan.couples[n, SECOND_SLOT], plan.couples[n, BLOCK]
         per_weight = 1.0 / plan.weights[plan.slots[first, SLOT_EQUATION], 0]
         for i in range(6):
             for k in range(6):
-                plan.blocks[block, 6 * i + k] += per_weight * plan.pulls[first, i] * plan.pulls[second, k]
+                at = begin + i * plan.couples[n, ROWS_APART] + k * plan.couples[n, COLUMNS_APART]
+                put(matrix, at, get(matrix, at) + per_weight * plan.pulls[first, i] * plan.pulls[second, k])
+    sparse.factorise(plan.elimination, 0, matrix)
 
 
 @kernel
@@ -128,82 +107,24 @@ def exerted(plan, e):
     return force, torque
 
 
-@kernel
-def eliminate_bodies(plan):
-    """Blocks of the matrix become those of its Cholesky factor; the first ones are those of the diagonal, in order."""
-    blocks = plan.blocks
-    for p in range(plan.first_below.shape[0] - 1):
-        for i in range(6):
-            for k in range(i + 1):
-                x = blocks[p, 6 * i + k]
-                for m in range(k):
-                    x -= blocks[p, 6 * i + m] * blocks[p, 6 * k + m]
-                blocks[p, 6 * i + k] = x**0.5 if i == k else x / blocks[p, 7 * k]
-        for n in range(plan.first_below[p, 0], plan.first_below[p + 1, 0]):
-            block = plan.below[n, 1]
-            for i in range(6):
-                for k in range(6):
-                    x = blocks[block, 6 * i + k]
-                    for m in range(k):
-                        x -= blocks[block, 6 * i + m] * blocks[p, 6 * k + m]
-                    blocks[block, 6 * i + k] = x / blocks[p, 7 * k]
-        for n in range(plan.first_update[p, 0], plan.first_update[p + 1, 0]):
-            target, left, right = plan.updates[n, 0], plan.updates[n, 1], plan.updates[n, 2]
-            for i in range(6):
-                for k in range(6):
-                    x = 0.0
-                    for m in range(6):
-                        x += blocks[left, 6 * i + m] * blocks[right, 6 * k + m]
-                    blocks[target, 6 * i + k] -= x
-
-
-@kernel
-def solve_bodies(plan):
-    """`shift` becomes the factored matrix's solution for `balance`."""
-    blocks, x, last = plan.blocks, plan.shift, plan.first_below.shape[0] - 1
-    for p in range(last):
-        for i in range(6):
-            x[p, i] = plan.balance[p, i]
-    for p in range(last):
-        for i in range(6):
-            for m in range(i):
-                x[p, i] -= blocks[p, 6 * i + m] * x[p, m]
-            x[p, i] /= blocks[p, 7 * i]
-        for n in range(plan.first_below[p, 0], plan.first_below[p + 1, 0]):
-            q, block = plan.below[n, 0], plan.below[n, 1]
-            for i in range(6):
-                for m in range(6):
-                    x[q, i] -= blocks[block, 6 * i + m] * x[p, m]
-    for p in range(last - 1, -1, -1):
-        for n in range(plan.first_below[p, 0], plan.first_below[p + 1, 0]):
-            q, block = plan.below[n, 0], plan.below[n, 1]
-            for i in range(6):
-                for m in range(6):
-                    x[p, i] -= blocks[block, 6 * m + i] * x[q, m]
-        for i in range(5, -1, -1):
-            for m in range(i + 1, 6):
-                x[p, i] -= blocks[p, 6 * m + i] * x[p, m]
-            x[p, i] /= blocks[p, 7 * i]
-
-
-@kernel
+@routine
 def make_least(plan):
     """Exchange the multipliers for the least ones that equal them in effect (1)."""
-    bodies = plan.first_below.shape[0] - 1
-    for p in range(bodies):
-        for k in range(6):
-            plan.balance[p, k] = 0.0
+    for u in range(plan.balance.shape[0]):
+        plan.balance[u, 0] = 0.0
     push_bodies(plan, 1.0)
     for e in range(plan.owners.shape[0]):
         plan.multipliers[e, 1] = 0.0
     given, left = largest(plan.balance), 0.0
     for refinement in range(MOST_REFINEMENTS):
-        solve_bodies(plan)
+        for u in range(plan.balance.shape[0]):
+            put(plan.scalars, u, plan.balance[u, 0])
+        sparse.solve(plan.elimination, 0, plan.scalars)
         for e in range(plan.owners.shape[0]):
             x = 0.0
             for row in range(plan.first_slot[e, 0], plan.first_slot[e + 1, 0]):
                 for k in range(6):
-                    x += plan.pulls[row, k] * plan.shift[plan.slots[row, SLOT_PLACE], k]
+                    x += plan.pulls[row, k] * get(plan.scalars, plan.slots[row, SLOT_UNKNOWNS] + k)
             plan.multipliers[e, 0] = x / plan.weights[e, 0]
             plan.multipliers[e, 1] += plan.multipliers[e, 0]
         push_bodies(plan, -1.0)
@@ -218,26 +139,18 @@ def make_least(plan):
 def push_bodies(plan, sign):
     """Add what the multipliers exert on each body to its balance."""
     for row in range(plan.slots.shape[0]):
-        x, p = sign * plan.multipliers[plan.slots[row, SLOT_EQUATION], 0], plan.slots[row, SLOT_PLACE]
+        x, u = sign * plan.multipliers[plan.slots[row, SLOT_EQUATION], 0], plan.slots[row, SLOT_UNKNOWNS]
         for k in range(6):
-            plan.balance[p, k] += x * plan.pulls[row, k]
+            plan.balance[u + k, 0] += x * plan.pulls[row, k]
 
 
 @kernel
-def largest(numbers):
-    """The largest magnitude in a table."""
+def largest(column):
+    """The largest magnitude in a column."""
     found = 0.0
-    for i in range(numbers.shape[0]):
-        for k in range(numbers.shape[1]):
-            found = max(found, abs(numbers[i, k]))
+    for i in range(column.shape[0]):
+        found = max(found, abs(column[i, 0]))
     return found
-
-
-@routine
-def put_all_equations(mechanism, link_poses, state, out):
-    """All equations of a mechanism, with their gradients, where its bodies' links carry them."""
-    mechanism, state, link_poses = borrowed(mechanism), borrow(state), borrow(link_poses)
-    put_equations(mechanism, 0.0, state, link_poses, mechanism.equations, 0, mechanism.equations.shape[0], borrow(out))
 
 
 @kernel
@@ -249,13 +162,11 @@ def put_poses(mechanism, bodies, link_poses):
 
 
 @routine
-def make_reactions_least(mechanism, link_poses, state, size, plan, bodies, joints):
+def make_reactions_least(mechanism, link_poses, state, plan, size, bodies, joints):
     """Exchange reactions and forces of drives, at each instant of the tables, for the least ones of equal effect."""
-    mechanism, state, link_poses, plan = borrowed(mechanism), borrow(state), borrow(link_poses), borrowed_plan(plan)
     for s in range(bodies.shape[0]):
         put_poses(mechanism, bodies[s], link_poses)
-        put_pulls(mechanism, link_poses, state, size, plan)
-        eliminate_bodies(plan)
+        put_pulls(mechanism, link_poses, state, plan, size)
         for e in range(plan.owners.shape[0]):
             j, (force, torque) = plan.owners[e, OWNER], exerted(plan, e)
             if plan.owners[e, IS_DRIVE]:
@@ -280,16 +191,14 @@ def make_reactions_least(mechanism, link_poses, state, size, plan, bodies, joint
 
 
 @routine
-def put_self_equilibrated(mechanism, link_poses, state, size, plan, bodies, projectors, of_drives):
+def put_self_equilibrated(mechanism, link_poses, state, plan, size, bodies, projectors, of_drives):
     """Of the projector on self-equilibrated reactions, the part of each joint: (force, torque/L) in world axes.
 
     `of_drives` holds that of each equation that is a drive's, a number. What the least reactions of a unit one lack is
     its self-equilibrated part.
     """
-    mechanism, state, link_poses, plan = borrowed(mechanism), borrow(state), borrow(link_poses), borrowed_plan(plan)
     put_poses(mechanism, bodies, link_poses)
-    put_pulls(mechanism, link_poses, state, size, plan)
-    eliminate_bodies(plan)
+    put_pulls(mechanism, link_poses, state, plan, size)
     for e in range(plan.owners.shape[0]):
         j, unit = plan.owners[e, OWNER], 1.0 / plan.weights[e, 0] ** 0.5
         for other in range(plan.owners.shape[0]):
@@ -316,19 +225,20 @@ class Reactions:
 
     def __init__(self, layout: Layout) -> None:
         mechanism = layout.mechanism
-        self._plan, self._size = plan_of(mechanism), layout.size
         # Only gradients are asked for: drives need not be evaluated, nor whole turns be counted.
         equations = mechanism.equations.copy()
         equations[:, t.FUNCTION_OF_TIME] = -1
-        self._mechanism = mechanism._replace(equations=equations)
-        self._link_poses = np.zeros((len(mechanism.links) + 1, t.SHARED_COLUMNS))
-        self._link_poses[0, [t.ROTATION, t.ROTATION + 4, t.ROTATION + 8]] = 1.0
-        self._state = np.zeros((layout.n_positions + layout.n_velocities + 1, 1))
+        link_poses = np.zeros((len(mechanism.links) + 1, t.SHARED_COLUMNS))
+        link_poses[0, [t.ROTATION, t.ROTATION + 4, t.ROTATION + 8]] = 1.0
+        state = np.zeros((layout.n_positions + layout.n_velocities + 1, 1))
+        self.plan, self._mechanism = plan_of(mechanism), mechanism
+        self._tables = mechanism._replace(equations=equations), link_poses, state, self.plan
+        self._lent = lend(self._tables)  # whose memory `_tables` holds
+        self._size = layout.size
 
     def make_least(self, bodies: Array, joints: Array) -> None:
         """Exchange the reactions in tables of some instants for the least ones."""
-        room = self._mechanism, self._link_poses, self._state, self._size, self._plan
-        make_reactions_least(*room, bodies, joints)
+        make_reactions_least(*self._lent, self._size, bodies, joints)
 
     def self_equilibrated(self, poses: Array) -> tuple[Array, float]:
         """Each joint's part (6 x 6) of the projector on self-equilibrated reactions at an instant; how many there are.
@@ -336,135 +246,6 @@ class Reactions:
         `poses` has a row for each body: the centre of mass and the rotation matrix.
         """
         parts, of_drives = np.zeros((len(self._mechanism.joints), 36)), np.zeros((len(self._mechanism.equations), 1))
-        put_self_equilibrated(
-            self._mechanism, self._link_poses, self._state, self._size, self._plan, poses, parts, of_drives
-        )
+        put_self_equilibrated(*self._lent, self._size, poses, parts, of_drives)
         parts = parts.reshape(-1, 6, 6)
         return parts, float(np.trace(parts, axis1=1, axis2=2).sum() + of_drives.sum())
-
-
-def plan_of(mechanism: t.Mechanism) -> Balance:
-    """The way of the elimination: of the bodies that are left, the one with the fewest neighbours comes first."""
-    owners, slots, ends = _slots(mechanism)
-    of_equation: list[list[int]] = [[] for _ in owners]
-    for n, (e, _, _) in enumerate(slots):
-        of_equation[e].append(n)
-    links = [int(row) for row in mechanism.bodies[:, 0]]
-    known: dict[int, set[int]] = {link: set() for link in links}
-    for group in of_equation:
-        for n in group:
-            known[slots[n][SLOT_LINK]].update(slots[other][SLOT_LINK] for other in group)
-    order, later = _order(known)
-    place = {link: p for p, link in enumerate(order)}
-    for slot in slots:
-        slot[SLOT_PLACE] = place[slot[SLOT_LINK]]
-    block = {(p, p): p for p in range(len(order))}
-    below: list[list[tuple[int, int]]] = []
-    for p, group in enumerate(later):
-        below.append([(q, block.setdefault((q, p), len(block))) for q in sorted(place[link] for link in group)])
-    updates = [
-        [(block[max(q, r), min(q, r)], left, right) for q, left in group for r, right in group if q >= r]
-        for group in below
-    ]
-    couples = [
-        (first, second, block[slots[first][SLOT_PLACE], slots[second][SLOT_PLACE]])
-        for group in of_equation
-        for first in group
-        for second in group
-        if slots[first][SLOT_PLACE] >= slots[second][SLOT_PLACE]
-    ]
-    n = len(order)
-    return Balance(
-        _integers(owners, 3), _integers(slots, 3), _starts(of_equation), _integers(ends, 3), _integers(couples, 3),
-        _integers([entry for group in below for entry in group], 2), _starts(below),
-        _integers([entry for group in updates for entry in group], 3), _starts(updates),
-        np.zeros((len(owners), EQUATION_OUTPUTS)), np.zeros((len(slots), 6)), np.zeros((len(owners), 1)),
-        np.zeros((len(owners), 2)), np.zeros((len(block), 36)), *np.zeros((2, n, 6)),
-    )  # fmt: skip
-
-
-def _slots(mechanism: t.Mechanism) -> tuple[list[list[int]], list[list[int]], list[list[int]]]:
-    """Owners, slots and ends; the ground, which bears everything, has none."""
-    owners: list[list[int]] = []
-    slots: list[list[int]] = []
-    ends: list[list[int]] = []
-    for e, (_, j, first, count, function) in enumerate(mechanism.equations):
-        # A screw's second term acts on its own bodies; a gear's on those of another joint.
-        own = all(mechanism.terms[k, t.TERM_JOINT] == j for k in range(first, first + count))
-        owners.append([int(j), int(function >= 0), int(count) if own else 1])
-        here: dict[int, int] = {}
-        for n in range(count):
-            joint = mechanism.joints[mechanism.terms[first + n, t.TERM_JOINT]]
-            for second, link in enumerate((int(joint[t.BODY_A]), int(joint[t.BODY_B]))):
-                if link > 0:
-                    if link not in here:
-                        here[link] = len(slots)
-                        slots.append([e, link, 0])
-                    ends.append([here[link], n, second])
-    return owners, slots, ends
-
-
-def _order(known: dict[int, set[int]]) -> tuple[list[int], list[set[int]]]:
-    """An order of elimination of least degree, and the neighbours that each still has when its turn comes."""
-    order: list[int] = []
-    later: list[set[int]] = []
-    waiting = {link: group - {link} for link, group in known.items()}
-    while waiting:
-        link = min(waiting, key=lambda link: (len(waiting[link]), link))
-        group = waiting.pop(link)
-        for other in group:
-            waiting[other] |= group
-            waiting[other] -= {link, other}
-        order.append(link)
-        later.append(group)
-    return order, later
-
-
-def _integers(rows: list[Any], columns: int) -> NDArray[np.int64]:
-    return np.array(rows or np.zeros((0, columns)), np.int64).reshape(-1, columns)
-
-
-def _starts(groups: list[Any]) -> NDArray[np.int64]:
-    return np.cumsum([0, *map(len, groups)], dtype=np.int64)[:, None].copy()
-
-
-# ----------------------------------------------------------------------------------- which components are the only ones
-
-
-def unique_components(layout: Layout, parts: Array, sampled: Array, rotations: Array) -> tuple[Array, Array]:
-    """Which components of forces and of torques in joints no self-equilibrated reaction has a part in.
-
-    `parts` are those of the projector at some instants (instant, joint, 6, 6), `sampled` the rotations of the bodies
-    there, and `rotations` those at all times that are asked for. The answer is in world axes, (time, joint, 3) each.
-
-    As the mechanism moves, the directions of self-equilibrated reactions in a joint stay in some space that is fixed in
-    the world, in one of its bodies or in the other: the smallest such spaces are found from the samples, and what lies
-    across one of them is unique.
-    """
-    row = {name: b for b, name in enumerate(layout.bodies)}
-    times, joints = len(rotations), list(layout.model.joints.values())
-    unique = np.ones((2, times, len(joints), 3), bool)
-    for j, joint in enumerate(joints):
-        for kind in range(2):
-            here = parts[:, j, 3 * kind : 3 * kind + 3, 3 * kind : 3 * kind + 3]
-            if np.abs(here).max(initial=0.0) <= NO_PART:
-                continue
-            rank = max(_directions(part).shape[1] for part in here)
-            found = np.ones((times, 3), bool)
-            for name in ("", joint.a.name, joint.b.name):
-                b = row.get(name)
-                frame = None if b is None else sampled[:, b]
-                turned = here if frame is None else frame.transpose(0, 2, 1) @ here @ frame
-                space = _directions(turned.mean(axis=0))
-                axes = space[None] if b is None else rotations[:, b] @ space
-                found &= np.linalg.norm(axes, axis=2) > NO_PART**0.5
-                if space.shape[1] == rank:
-                    break  # the directions themselves: no other frame can say more
-            unique[kind, :, j] = ~found
-    return unique[0], unique[1]
-
-
-def _directions(projector: Array) -> Array:
-    """Where a projector, or a mean of some, has any part: an orthonormal basis, one column each."""
-    sizes, axes = np.linalg.eigh(0.5 * (projector + projector.T))
-    return axes[:, sizes > NO_PART]

@@ -9,7 +9,7 @@ Tables have one row per thing, so that a kernel gets a mechanism as a few arrays
 from typing import Any, NamedTuple
 
 from poinsot._jit import kernel
-from poinsot.scalars import borrow
+from poinsot.scalars import borrow, lend, point
 
 # Kinds of links.
 FIXED, REVOLUTE, ONE_AXIS, SPHERICAL, FREE = range(5)
@@ -119,3 +119,8 @@ def borrowed(m):
         borrow(m.joints), borrow(m.joint_frames), borrow(m.loads), borrow(m.load_values), borrow(m.functions),
         borrow(m.function_values), borrow(m.equations), borrow(m.terms), borrow(m.plan), borrow(m.loops),
     )  # fmt: skip
+
+
+def handed(mechanism: Mechanism, work: Any) -> tuple[Any, Any]:
+    """Mechanism and workspace as kernels are handed them: a pointer, and a view without references."""
+    return point(mechanism), lend(work)

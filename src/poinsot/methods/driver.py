@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from poinsot._jit import address
 from poinsot.mechanism.watching import nothing
 from poinsot.methods import stepping as s
-from poinsot.methods.locating import Events
+from poinsot.methods.locating import Events, load_root_finder
 from poinsot.problem import Array, Controls, Solution
-from poinsot.scalars import lend
+from poinsot.scalars import point
 
 # Python looks up this often whether to show progress or to stop (seconds).
 LOOK_UP = 0.1
-# Rows of recorded states that are made at once where their number is not known.
-ROWS = 4096
+# Recorded states that are made at once where their number is not known: rows, and numbers in them.
+ROWS, NUMBERS = 4096, 4_000_000
 
 COUNTED = {
     "steps": s.STEPS,
@@ -86,14 +86,15 @@ class Loop:
     control: Control = Control()
     first_step: Callable[[Loop, Controls], float] | None = None
     bring_newton: Callable[[Loop], None] | None = None
-    lends: bool = False  # whether the kernels borrow the memory (scalars/borrowed.py)
+    lends: bool = False  # whether the kernels borrow the method's tables and the memory (scalars/borrowed.py)
     clock: Array = field(default_factory=lambda: np.zeros(s.CLOCK))
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(s.COUNTS, np.int64))
 
     def __post_init__(self) -> None:
         self.initial = self.memory.state.copy()
-        self.lent = lend(self.memory) if self.lends else self.memory
-        signature = step_signature(self.system, self.method, self.lent, self.solver)
+        self.lent = (point(self.method), point(self.memory)) if self.lends else None
+        self.calls = s.Calls(0, 0, 0)
+        signature = step_signature(*self.operands()[1:])
         self.calls = s.Calls(*(address(kernel, signature) for kernel in vars(self.kernels).values()))
         s.advance(*self.operands(), self._output(None), nothing(), self.clock, self.counts, 0)
         if self.first_step is not None:
@@ -136,9 +137,18 @@ class Loop:
             times, states = np.append(times, self.clock[s.END]), np.vstack((states, self.memory.state.T))
         if status == s.OPENED and self.problem.diagnose is not None:
             failure = self.problem.diagnose(float(self.clock[s.TIME]), self.memory.state)
+        elif status in FAILURES and self.problem.suspect is not None:
+            failure = self.problem.suspect(float(times[-1]), states[-1][:, None].copy())
         counts = {name: int(self.counts[place]) for name, place in COUNTED.items()}
         found = () if events is None else tuple(events.found)
         return Solution(times, states, counts, found, failure or FAILURES.get(status))
+
+    def load_location(self) -> None:
+        """Compile, or load, what locates an event within a step."""
+        load_root_finder()
+        operands = map(typeof, self.operands()[1:])
+        address(s.call, types.int64(types.int64, *operands, float64[::1], int64[::1], float64))
+        address(s.put_back, types.int64(typeof(self.system), float64, typeof(self.memory.state)))
 
     def attempt(self, h: float) -> int:
         """Attempt a step of another length from the same state."""
@@ -154,14 +164,15 @@ class Loop:
 
     def operands(self) -> tuple[Any, ...]:
         """What every kernel of the loop is given."""
-        return self.calls, self.system, self.method, self.lent, self.solver
+        method, memory = self.lent or (self.method, self.memory)
+        return self.calls, self.system, method, memory, self.solver
 
     def _tried(self) -> int:
         return int(self.counts[s.STEPS] + self.counts[s.REJECTED])
 
     def _output(self, asked: Array | None) -> s.Output:
         times = np.zeros(0) if asked is None else asked[1:]
-        rows = ROWS if asked is None else len(times)
+        rows = max(1, min(ROWS, NUMBERS // max(len(self.initial), 1))) if asked is None else len(times)
         return s.Output(times, np.zeros((rows, len(self.initial))), np.zeros(rows))
 
     def _restart(self, controls: Controls) -> None:

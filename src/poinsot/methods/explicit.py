@@ -46,7 +46,7 @@ NUMBERS = -1
 
 
 class Method(NamedTuple):
-    """A tableau's numbers (see methods/tableaus.py), and how states are moved."""
+    """A tableau's numbers (see methods/tableaus.py), c as a column, and how states are moved."""
 
     a: Any
     c: Any
@@ -57,7 +57,7 @@ class Method(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Views of one column each, but for the slopes `k`, one column per stage."""
+    """Views of one column each, but for the slopes `k`, one row per stage."""
 
     state: Any
     carry: Any
@@ -86,7 +86,7 @@ def attempt(system, method, memory, solver, clock, counts, h, theta):
     for s in range(1, last):
         combine(a, s, k, h, increment)
         place(blocks, order, state, increment, new)
-        rates_of(system, clock[TIME] + method.c[s] * h, memory.new, memory.new_rates)
+        rates_of(system, clock[TIME] + method.c[s, 0] * h, memory.new, memory.new_rates)
         put_slope(blocks, order, increment, new, new_rates, slope, k, s)
     combine(a, last, k, h, increment)
     move_on(
@@ -121,7 +121,7 @@ def interpolate(system, method, memory, solver, clock, counts, h, theta):
         for s in range(method.stages, method.a.shape[0]):
             combine(borrow(method.a), s, k, h, increment)
             place(blocks, order, state, increment, between)
-            rates_of(system, clock[TIME] + method.c[s] * h, memory.between, memory.stage_rates)
+            rates_of(system, clock[TIME] + method.c[s, 0] * h, memory.between, memory.stage_rates)
             put_slope(blocks, order, increment, between, borrow(memory.stage_rates), slope, k, s)
         counts[EVALUATIONS] += method.a.shape[0] - method.stages
         counts[DENSE] = 1
@@ -131,7 +131,7 @@ def interpolate(system, method, memory, solver, clock, counts, h, theta):
             weight = 0.0
             for power in range(dense.shape[1] - 1, -1, -1):
                 weight = (weight + dense[j, power]) * theta
-            total += weight * k[i, j]
+            total += weight * k[j, i]
         increment[i, 0] = h * total
     place(blocks, order, state, increment, between)
     return RUNNING
@@ -147,17 +147,22 @@ def put_slope(blocks, order, increment, stage, rates, slope, k, s):
     else:
         dexp_inv(blocks, increment, rates, slope, order)
     for i in range(slope.shape[0]):
-        k[i, s] = slope[i, 0]
+        k[s, i] = slope[i, 0]
 
 
 @kernel
 def combine(a, s, k, h, increment):
-    """increment = h sum_j a[s, j] k[j]."""
-    for i in range(increment.shape[0]):
-        total = a[s, 0] * k[i, 0]
-        for j in range(1, s):
-            total += a[s, j] * k[i, j]
-        increment[i, 0] = h * total
+    """increment = h sum_j a[s, j] k[j], all rows side by side: the sum of one row alone would wait for itself."""
+    rows = increment.shape[0]
+    for i in range(rows):
+        increment[i, 0] = a[s, 0] * k[0, i]
+    for j in range(1, s):
+        weight = a[s, j]
+        if weight != 0.0:
+            for i in range(rows):
+                increment[i, 0] += weight * k[j, i]
+    for i in range(rows):
+        increment[i, 0] *= h
 
 
 @kernel
@@ -192,7 +197,7 @@ def add_with_carry(state, carry, step, new, new_carry):
 @routine
 def error_norm(blocks, order, errors, state, new, k, h, rtol, atol):
     """The estimated error of a step over its tolerance: the root mean square over all rows of the slopes."""
-    total, n = 0.0, max(k.shape[0], 1)  # what is welded to the ground has no state
+    total, n = 0.0, max(k.shape[1], 1)  # what is welded to the ground has no state
     for b in range(blocks.shape[0]):
         kind, s, v = blocks[b, KIND], blocks[b, STATE], blocks[b, VELOCITY]
         first_row = s if order == NUMBERS else v
@@ -221,9 +226,9 @@ def estimate(errors, k, row):
     first, second = 0.0, 0.0
     for j in range(errors.shape[1]):
         if errors[0, j] != 0.0:
-            first += errors[0, j] * k[row, j]
+            first += errors[0, j] * k[j, row]
         if errors.shape[0] > 1 and errors[1, j] != 0.0:
-            second += errors[1, j] * k[row, j]
+            second += errors[1, j] * k[j, row]
     square = first * first
     if errors.shape[0] == 1 or square == 0.0:
         return first

@@ -9,7 +9,7 @@ may be rejected because of what jumps in it; it then ends there, too, if it is p
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 # How precisely an event is located (seconds), and how near events are one moment (seconds, and in units of the time).
 PRECISION = 1e-13
 AT_ONCE = 1e-12
+
+
+def load_root_finder() -> Any:
+    """SciPy's `brentq`, imported where events are watched only: that takes a fifth of a second."""
+    from scipy.optimize import brentq
+
+    return brentq
 
 
 class Tried(NamedTuple):
@@ -95,7 +102,7 @@ class Events:
         return [(at, event) for at, event in located if at <= last]
 
     def _zero(self, event: int, step: Tried) -> float:
-        from scipy.optimize import brentq
+        brentq = load_root_finder()
 
         def value(tau: float) -> float:
             if tau <= 0.0 or tau >= step.h:  # as the loop saw it, whatever rounding makes of a second attempt

@@ -57,7 +57,7 @@ class RungeKutta:
             problem,
             Kernels(explicit.attempt, explicit.accept, explicit.interpolate),
             stepping.system_of(problem),
-            explicit.Method(t.a, t.c, t.errors, t.dense, t.stages, order),
+            explicit.Method(t.a, t.c.reshape(-1, 1), t.errors, t.dense, t.stages, order),
             _memory(problem, len(t.a), order),
             control=Control(t.error_order, tolerance=self.caution),
             lends=True,
@@ -79,7 +79,7 @@ def _memory(problem: ManifoldODE, stages: int, order: int) -> explicit.Memory:
         stage_rates=np.zeros(rates),
         increment=np.zeros(moved),
         slope=np.zeros(moved),
-        k=np.zeros((moved[0], stages)),
+        k=np.zeros((stages, moved[0])),
     )
 
 

@@ -133,7 +133,7 @@ def next_step(clock, counts):
     time, end = clock[TIME], clock[END]
     if clock[FIXED_STEP] > 0.0:
         there = clock[START] + (counts[GRID] + 1) * clock[FIXED_STEP]
-        there = end if there > end - 1e-9 * clock[FIXED_STEP] else there
+        there = end if there > end - nearness(clock, end) else there
     else:
         there = end if clock[NEXT_STEP] * (1.0 + STRETCH) > end - time else time + clock[NEXT_STEP]
     return there - time, there
@@ -149,6 +149,12 @@ def stands(clock, status, h):
     if status != RUNNING or clock[ERROR] <= 1.0:
         return status == RUNNING
     return h <= 1.001 * clock[LEAST] and clock[ERROR] * clock[RTOL] <= ACROSS
+
+
+@kernel
+def nearness(clock, time):
+    """How far before a point of the grid a step of fixed length is there: rounding, and how well events are located."""
+    return min(0.1 * clock[FIXED_STEP], 1e-9 * clock[FIXED_STEP] + 2e-12 * max(1.0, time))
 
 
 @kernel
@@ -189,8 +195,10 @@ def finish_step(calls, system, method, memory, solver, output, clock, counts):
     counts[REASON] = STEP_TOO_SMALL
     if clock[FIXED_STEP] == 0.0:
         control(clock, h)
-    elif end > clock[START] + (counts[GRID] + 1 - 1e-9) * clock[FIXED_STEP]:
-        counts[GRID] += 1
+    else:
+        there = clock[START] + (counts[GRID] + 1) * clock[FIXED_STEP]
+        if end > there - nearness(clock, there):
+            counts[GRID] += 1
     return outcome
 
 

@@ -8,7 +8,7 @@ functions 3.
 """
 
 from poinsot._jit import WIDTH
-from poinsot.scalars.borrowed import BorrowedType, borrow, lend
+from poinsot.scalars.borrowed import BorrowedType, borrow, lend, point
 from poinsot.scalars.comparisons import absolute, floor, maximum, minimum, sign
 from poinsot.scalars.derivatives import curvature, slope
 from poinsot.scalars.native import DualType, MaskType, PackType, dual, mask, pack
@@ -53,6 +53,7 @@ __all__ = [
     "pack",
     "packs",
     "partials_of",
+    "point",
     "power",
     "select",
     "sign",

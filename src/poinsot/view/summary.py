@@ -86,6 +86,8 @@ def _motion(end: float, complete: bool, settings: Mapping[str, Any]) -> str:
         words.append(f"relative tolerance {settings['rtol']:g}")
     if settings.get("atol") is not None:
         words.append(f"absolute {settings['atol']:g}")
+    if settings.get("stabilize", "projection") != "projection":
+        words.append(f"stabilize {settings['stabilize']}")
     words += [f"{name} {_word(value)}" for name, value in settings.get("options", {}).items()]
     return ", ".join(words)
 
