@@ -54,7 +54,7 @@ from poinsot.formulations.bodies import (
     weakest,
 )
 from poinsot.formulations.closure import Closure, blame
-from poinsot.formulations.loops import KEPT, OPENED, SETTLING
+from poinsot.formulations.loops import KEPT, OPENED, REDUNDANT, SETTLING
 from poinsot.formulations.plan import way_of
 from poinsot.formulations.rotation_plan import (
     ALL,
@@ -145,8 +145,6 @@ OPTIONS = {
 
 # What a projection answers that has renewed held multipliers (problem.py).
 RENEWED = 5
-# A pivot of an equation below this part of what it would be between free bodies is rounding.
-REDUNDANT = 1e-12
 # A body whose D has an entry below this part of the others is flat.
 FLAT = 1e-9
 # Newton's iteration for positions squares what is missing; more than this it never needs. That for the nearest rotation
