@@ -7,6 +7,7 @@ begin.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,15 @@ from numba import float64, typeof, types
 
 from poinsot._jit import address, kernel
 from poinsot.algebra.sparse import get, put
-from poinsot.formulations.closure import Closure, depends
+from poinsot.formulations.closure import Closure, blame, depends
 from poinsot.formulations.loops import AT, KEPT, NEAR, NEARNESS, TOO_NEAR
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.absolute import workspace_of_bodies
 from poinsot.mechanism.build import Layout, with_calls_for
 from poinsot.mechanism.build_loads import with_laws_for
-from poinsot.problem import Derived
-from poinsot.scalars import BorrowedType, Duals, absolute, dual, lend, point
+from poinsot.mechanism.constraints import VALUE
+from poinsot.problem import Array, Derived
+from poinsot.scalars import BorrowedType, Duals, absolute, dual, floats, lend, point
 
 # The head of `plan`: how many equations are imposed; where their list and their unknowns begin; whether a singular
 # position is near; where in the table of scalars a kept state stands.
@@ -72,11 +74,15 @@ def weakest(closure: Closure, mechanism: t.Mechanism, answer: int) -> str | None
     return depends(closure.layout.equations[imposed[int(np.argmax(weakness))]])
 
 
+@dataclass(frozen=True)
 class Kernels:
-    """A formulation's kernels for rates and for loads, and how many columns of `work` they use."""
+    """A formulation's kernels, for rates, loads, stabilisation and all equations, and their columns of `work`."""
 
-    def __init__(self, rates: Callable[..., None], loads: Callable[..., None], columns: int) -> None:
-        self.rates, self.loads, self.columns = rates, loads, columns
+    rates: Callable[..., None]
+    loads: Callable[..., None]
+    stabilise: Callable[..., int]
+    evaluate_all: Callable[..., None]
+    columns: int
 
     def address_of_rates(self, mechanism: t.Mechanism, view: types.Type) -> int:
         """The address of the rates for borrowed views of a type and a pointer to the mechanism.
@@ -101,3 +107,16 @@ class Kernels:
         mechanism, work = self.dual_tables(with_laws_for(dual, layout.model, mechanism))
         call: Any = self.address_of_rates(mechanism, BorrowedType(dual))
         return Derived(call, *t.handed(mechanism, work))
+
+    def diagnose(self, closure: Closure, mechanism: t.Mechanism, time: float, state: Array) -> str:
+        """Why positions cannot be closed."""
+        self.evaluate_all(mechanism, time, state, workspace_of_bodies(mechanism, floats, self.columns))
+        rows = range(len(mechanism.equations))
+        return blame(closure.layout, rows, closure.redundant, mechanism.loops[: len(rows), VALUE], time)
+
+    def suspect(self, closure: Closure, mechanism: t.Mechanism, blocks: Any, time: float, state: Array) -> str | None:
+        """What is singular at a state in which a method fails, if anything is."""
+        if not np.isfinite(state).all():
+            return None
+        work, room = workspace_of_bodies(mechanism, floats, self.columns), np.zeros((2, len(state), 1))
+        return weakest(closure, mechanism, self.stabilise(mechanism, blocks, time, state, work, *room))

@@ -51,9 +51,8 @@ from poinsot.formulations.bodies import (
     judge_pivots,
     keep,
     recall,
-    weakest,
 )
-from poinsot.formulations.closure import Closure, blame
+from poinsot.formulations.closure import Closure
 from poinsot.formulations.loops import KEPT, OPENED, REDUNDANT, SETTLING
 from poinsot.formulations.plan import way_of
 from poinsot.formulations.rotation_plan import (
@@ -429,9 +428,6 @@ def report(mechanism, state, work, bodies, joints):
 # ------------------------------------------------------------------------------------------ posing
 
 
-KERNELS = Kernels(rotation_dynamics, apply_loads_to_elements, COLUMNS)
-
-
 def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
     """Pose (12) with the initial values (4) and (8)."""
     refuse_undetermined(layout)
@@ -482,8 +478,8 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
         lambda: KERNELS.derived(layout, mechanism),
         dual_tables=tables.handed(*duals),
         project=address(stabilise, signature) if stabilised else 0,
-        diagnose=lambda time, state: _diagnose(closure, mechanism, time, state),
-        suspect=lambda time, state: _suspect(closure, mechanism, table_of_blocks, time, state),
+        diagnose=lambda time, state: KERNELS.diagnose(closure, mechanism, time, state),
+        suspect=lambda time, state: KERNELS.suspect(closure, mechanism, table_of_blocks, time, state),
         mobility=closure.mobility,
         redundant=closure.redundant,
         renews=held,
@@ -561,17 +557,4 @@ def evaluate_all(mechanism, t, state, work):
     put_equations(mechanism, t, state, work, mechanism.equations, 0, mechanism.equations.shape[0], mechanism.loops)
 
 
-def _diagnose(closure: Closure, mechanism: tables.Mechanism, time: float, state: Array) -> str:
-    """Why positions cannot be closed."""
-    evaluate_all(mechanism, time, state, workspace_of_bodies(mechanism, floats, COLUMNS))
-    rows = range(len(mechanism.equations))
-    return blame(closure.layout, rows, closure.redundant, mechanism.loops[: len(rows), VALUE], time)
-
-
-def _suspect(closure: Closure, mechanism: tables.Mechanism, blocks: Any, time: float, state: Array) -> str | None:
-    """What is singular at a state in which a method fails, if anything is."""
-    if not np.isfinite(state).all():
-        return None
-    room = np.zeros((2, len(state), 1))
-    answer = stabilise(mechanism, blocks, time, state, workspace_of_bodies(mechanism, floats, COLUMNS), *room)
-    return weakest(closure, mechanism, answer)
+KERNELS = Kernels(rotation_dynamics, apply_loads_to_elements, stabilise, evaluate_all, COLUMNS)
