@@ -63,8 +63,6 @@ OPEN = 1e-6
 CLOSED_TO, ROUNDING_OF_ONE = 1e-9, 1e-15
 # So far below its usual value a pivot, the square of a distance from a singular position, leaves only noise.
 NOISE = 1e-10
-# Where a pivot falls to this part of what it was when the equations were chosen, another choice may be better.
-FALLEN = 1e-4
 # Where a method fails and less than this part of what is usual is left of an imposed row, a singular position is near.
 WEAK = 0.3
 
