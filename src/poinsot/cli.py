@@ -244,20 +244,20 @@ def _pairs(formulation: str | None) -> dict[str, list[dict[str, Any]]]:
     """Formulations with the methods that go with them, and those methods; of one formulation, or of all."""
     from poinsot.formulations import formulations
     from poinsot.methods import methods as all_methods
-    from poinsot.problem import accepts
+    from poinsot.problem import fits
 
     posing = {each.name: each for each in formulations()}
     if formulation is not None and formulation not in posing:
         raise PoinsotError(unknown("formulation", formulation, posing))
     chosen = [each for name, each in posing.items() if formulation in (None, name)]
-    stepping = [method for method in all_methods() if any(accepts(method, each.poses) for each in chosen)]
+    stepping = [method for method in all_methods() if any(fits(method, each) for each in chosen)]
     return {
         "formulations": [
             {
                 "name": each.name,
                 "title": each.title,
-                "poses": each.poses.__name__,
-                "methods": [method.name for method in stepping if accepts(method, each.poses)],
+                "poses": ", ".join(kind.__name__ for kind in each.poses),
+                "methods": [method.name for method in stepping if fits(method, each)],
                 "options": _described(each.options),
             }
             for each in chosen
@@ -269,7 +269,7 @@ def _pairs(formulation: str | None) -> dict[str, list[dict[str, Any]]]:
                 "order": method.order,
                 "adaptive": method.adaptive,
                 "accepts": [kind.__name__ for kind in method.accepts],
-                "formulations": [each.name for each in chosen if accepts(method, each.poses)],
+                "formulations": [each.name for each in chosen if fits(method, each)],
                 "options": _described(method.options),
             }
             for method in stepping

@@ -31,7 +31,8 @@ class ManifoldODE:
     that brings it back and answers 0; 1 where it cannot, for which `diagnose` has the words; 2 where `reconsider`
     should choose its equations anew; 3 and 4 near and in a singular position; and 5 where it has renewed what the state
     holds constant over a step, so that rates jump. A problem that `renews` wants that even where nothing is to be
-    stabilised. `suspect` may know why a method fails at a state. `mobility` counts the degrees of freedom that the
+    stabilised. Where `project` answers 2 and there is a `renew`, that kernel changes the accepted state in place, with the
+    same arguments. `observe` is called instead of the rates before a report, where there is one. `suspect` may know why a method fails at a state. `mobility` counts the degrees of freedom that the
     joints leave, and `redundant` holds the rows of the mechanism's equations that say nothing new: where there are any,
     the reactions that `report` writes are some that give the motion, and those that a Run holds the least ones.
 
@@ -57,6 +58,8 @@ class ManifoldODE:
     mobility: int | None = None
     redundant: tuple[int, ...] = ()
     renews: bool = False
+    renew: int = 0
+    observe: int = 0
     rotations: NDArray[np.int64] | None = None
     multipliers: bool = False
 
@@ -74,7 +77,7 @@ class SecondOrderDAE:
     """Constrained equations of motion M a = f - Bᵀ λ, Φ(t, q) = 0, with q' = q v and v' = a.
 
     The state is that of a SecondOrderODE. `residual` is the address of a kernel (mechanism, t, state, a, λ, work, out)
-    that writes, one below the other, M a - f + Bᵀ λ, Φ, Φ' = B v + Φ_t and Φ''. `report` is called after it.
+    that writes, one below the other, M a - f + Bᵀ λ, Φ, Φ' = B v + Φ_t and Φ''. `report` is called after `observe`.
     """
 
     layout: Layout
@@ -95,6 +98,11 @@ class SecondOrderDAE:
     suspect: Callable[[float, Array], str | None] | None = None
     mobility: int | None = None
     redundant: tuple[int, ...] = ()
+    renews: bool = False
+    renew: int = 0
+    observe: int = 0
+    rotations: NDArray[np.int64] | None = None
+    multipliers: bool = False
 
 
 @dataclass(frozen=True)
@@ -252,10 +260,24 @@ def accepts(method: AbstractMethod, kind: type) -> bool:
 
 @dataclass(frozen=True)
 class Formulation:
-    """A way to pose the equations of motion; `poses` is the kind of problem."""
+    """A way to pose the equations of motion.
+
+    `poses` are the kinds of problem that it poses: the first one, or where there are several that of `kind`, which is
+    asked with the options that a user has given.
+    """
 
     name: str
     title: str
-    poses: type
+    poses: tuple[type, ...]
     pose: Callable[[Layout, Mapping[str, Any]], Any]
     options: Mapping[str, Option] = field(default_factory=dict[str, Option])
+    kind: Callable[[Mapping[str, Any]], type] | None = None
+
+    def kind_of(self, given: Mapping[str, Any]) -> type:
+        """The kind of problem that it poses with these options."""
+        return self.poses[0] if self.kind is None else self.kind(given)
+
+
+def fits(method: AbstractMethod, formulation: Formulation) -> bool:
+    """Whether a method solves any kind of problem that a formulation poses."""
+    return any(accepts(method, kind) for kind in formulation.poses)

@@ -42,7 +42,8 @@ def _part(problem: ManifoldODE, reactions: Reactions | None, times: Array, state
     mechanism, tables = problem.mechanism, report_tables(problem, len(times))
     state, rate = np.zeros((problem.n_states, 1)), np.zeros((problem.n_rates, 1))
     blocks, work = problem.blocks if problem.rotations is None else problem.rotations, problem.work
-    record(problem.rates, problem.report, mechanism, blocks, times, states, state, work, rate, *tables)
+    observe = problem.observe or problem.rates
+    record(observe, problem.report, mechanism, blocks, times, states, state, work, rate, *tables)
     if reactions is not None:
         reactions.make_least(*tables[:2])
     return named(problem, *tables) | _driven(problem, tables[1]) | _multipliers(problem, *tables[:2])

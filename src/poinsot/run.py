@@ -81,7 +81,8 @@ class Stats:
     """What the solution cost: counts of the time loop, and wall-clock seconds without and for compiling.
 
     Implicit methods count the iterations for their stages; `newton_steps` is in how many steps these were Newton's,
-    with so many factorizations, and not fixed-point ones.
+    with so many factorizations, and not fixed-point ones. `decompositions` counts how often `qtz` has chosen its
+    independent equations and velocities anew on the way.
     """
 
     steps: int = 0
@@ -90,6 +91,7 @@ class Stats:
     iterations: int = 0
     factorizations: int = 0
     newton_steps: int = 0
+    decompositions: int = 0
     seconds: float = 0.0
     compile_seconds: float = 0.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -20,7 +20,16 @@ from poinsot.mechanism.build import build
 from poinsot.methods import methods
 from poinsot.model import Model, Spring, TorsionSpring, checks
 from poinsot.model.event import watched_events
-from poinsot.problem import AbstractMethod, Array, Controls, Formulation, ManifoldODE, Solution, accepts
+from poinsot.problem import (
+    AbstractMethod,
+    Array,
+    Controls,
+    Formulation,
+    ManifoldODE,
+    SecondOrderDAE,
+    Solution,
+    accepts,
+)
 from poinsot.recording import recorded
 from poinsot.run import Run, Stats
 
@@ -60,7 +69,7 @@ def simulate(
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise PoinsotError(f"simulate: {model!r} is not a Model; build one, or take one with ps.case()")
     chosen = _formulation(formulation)
-    stepper = _method(method, chosen, step, rtol, atol)
+    stepper = _method(method, chosen, options, step, rtol, atol)
     controls = _controls(t_end, step, rtol, atol, stabilize, output_step)
     if not (isinstance(progress, bool) or callable(progress)):
         raise PoinsotError(f"simulate: progress {progress!r} is neither True, False nor a function of the time")
@@ -199,18 +208,28 @@ def _formulation(name: str) -> Formulation:
 
 
 def _method(
-    name: str | None, formulation: Formulation, step: float | None, rtol: float | None, atol: float | None
+    name: str | None,
+    formulation: Formulation,
+    options: Mapping[str, Any],
+    step: float | None,
+    rtol: float | None,
+    atol: float | None,
 ) -> AbstractMethod:
-    """The method asked for; without a word, rk4 for fixed steps and dop853 for adaptive ones."""
-    known = {method.name: method for method in methods()}
+    """The method asked for; without a word, rk4 for fixed steps and dop853 for adaptive ones, radau5 for a DAE."""
+    known, kind = {method.name: method for method in methods()}, formulation.kind_of(options)
+    if kind is SecondOrderDAE:
+        name = name or "radau5"
     name = name or ("dop853" if step is None else "rk4")
     if not isinstance(name, str) or name not in known:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise PoinsotError(f"simulate: {unknown('method', name, known)}")
     method = known[name]
-    if not accepts(method, formulation.poses):
-        fitting = ", ".join(other.name for other in known.values() if accepts(other, formulation.poses))
+    if not accepts(method, kind):
+        fitting = ", ".join(other.name for other in known.values() if accepts(other, kind))
+        way = "".join(
+            f", {each} {options[each]!r}," for each in formulation.options if each in options and formulation.kind
+        )
         raise PoinsotError(
-            f'simulate: formulation "{formulation.name}" poses a {formulation.poses.__name__}, but method "{name}" '
+            f'simulate: formulation "{formulation.name}"{way} poses a {kind.__name__}, but method "{name}" '
             f"accepts {', '.join(kind.__name__ for kind in method.accepts)}; methods that fit: {fitting}"
         )
     if step is not None and (rtol is not None or atol is not None):

@@ -65,7 +65,7 @@ class Drawing:
             np.zeros((1, t.SIZES), np.int64), np.zeros((n, t.LINK_COLUMNS), np.int64), np.zeros((n, t.FRAME_COLUMNS)),
             model.gravity.reshape(1, 3).copy(), np.arange(1, n)[:, None].copy(), np.zeros((n - 1, t.BODY_COLUMNS)),
             joints, frames, none.astype(np.int64), none, none.astype(np.int64), none, equations, terms,
-            none.astype(np.int64), none,
+            none.astype(np.int64), none, none,
         )  # fmt: skip
         self.poses = np.zeros((n, t.SHARED_COLUMNS))
         self.out = np.zeros((len(equations), EQUATION_OUTPUTS))

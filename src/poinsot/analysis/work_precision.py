@@ -194,7 +194,7 @@ def _methods(names: Sequence[str] | None, formulation: str, with_fixed: bool) ->
     posing = {each.name: each for each in formulations()}
     if formulation not in posing:
         raise PoinsotError(unknown("formulation", formulation, posing))
-    known = {each.name: each for each in all_methods() if accepts(each, posing[formulation].poses)}
+    known = {each.name: each for each in all_methods() if accepts(each, posing[formulation].kind_of({}))}
     if names is None:
         return [each for each in known.values() if each.adaptive or with_fixed]
     if isinstance(names, str) or not names:

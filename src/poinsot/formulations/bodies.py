@@ -85,15 +85,16 @@ class Kernels:
     columns: int
 
     def address_of_rates(self, mechanism: t.Mechanism, view: types.Type) -> int:
-        """The address of the rates for borrowed views of a type and a pointer to the mechanism.
+        """The address of the rates for borrowed views of a type and a pointer to the mechanism."""
+        self.put_addresses(mechanism, view)
+        return address(self.rates, types.void(typeof(point(mechanism)), float64, view, view, view))
 
-        The address of the loads, which are given borrowed tables, goes into the mechanism's own.
-        """
+    def put_addresses(self, mechanism: t.Mechanism, view: types.Type) -> None:
+        """What is called by address, given borrowed tables, goes into the mechanism's own: loads, drives."""
         lent = typeof(lend(mechanism))
         with_calls_for(view.scalar, mechanism)
         if len(mechanism.loads) > 0:
             mechanism.sizes[0, t.LOADS_ADDRESS] = address(self.loads, types.void(lent, float64, view, view))
-        return address(self.rates, types.void(typeof(point(mechanism)), float64, view, view, view))
 
     def dual_tables(self, mechanism: t.Mechanism) -> tuple[t.Mechanism, Duals]:
         """Mechanism and workspace for Duals; the plan is the same table, so that it changes with that of numbers."""

@@ -25,13 +25,11 @@ from poinsot.formulations.loops import (
     CLOSED,
     FLOOR,
     INVERSE,
-    LEAST_PIVOT,
     LOOP_COLUMNS,
     ONCE,
     REDUNDANT,
     RETURN,
     ROUNDING,
-    SCALE,
     USUAL,
     closing_jacobian,
     find_pivots,
@@ -244,12 +242,11 @@ class Closure:
         table, _ = lay_out(self.layout.mechanism, self.chosen, len(self.layout.equations))
         plan, loops = self.mechanism.plan, self.mechanism.loops
         plan[: len(table), 0] = table
-        loops[list(self.rows), SCALE], loops[list(self.rows), RETURN] = scales, self.rate_of_return
+        loops[list(self.rows), RETURN] = self.rate_of_return
         units = [1.0 if self.layout.equations[e].turns else self.size for e in self.rows]
         loops[list(self.rows), ROUNDING] = ROUNDING_OF_ONE * np.array(units)
         settings = loops[-1]
         settings[CLOSED], settings[ONCE] = CLOSED_TO * self.size, float(self.once)
-        settings[LEAST_PIVOT] = 0.0
         loops[list(self.rows), FLOOR] = REDUNDANT * scales
         self._know_usual_pivots(time, usual)
         self._know_usual_pivots(time, state)
@@ -292,10 +289,6 @@ class Closure:
         if least > WEAK * self.usual_least:
             return None
         return depends(self.layout.equations[row])
-
-    def reconsider(self, time: float, state: Array) -> None:
-        """Choose anew at a state."""
-        self.choose(time, state)
 
     # -------------------------------------------------------------------------------------- the start
 

@@ -93,14 +93,13 @@ COUNT, CHOSEN, ENDS, END_COUNT, PASSING, COUPLED, MEETING, STEPS, PAIRS, ENTRIES
 NEAR_SINGULAR, HEAD = 12, 13
 # Columns of `loops`, rows of equations. Behind what `put_equations` writes stand the elimination of the equation at
 # that place of the plan, and what belongs to the equation of that row of the mechanism's table.
-DEMAND, INVERSE, LAMBDA, SCALE, RETURN, USUAL, ROUNDING, FLOOR = range(21, 29)
+DEMAND, INVERSE, LAMBDA, RETURN, USUAL, ROUNDING, FLOOR = range(21, 28)
 # RETURN: Baumgarte's rate (1/s), 0 without. USUAL: the pivot away from singular positions. ROUNDING: the largest |Φ|
 # that is rounding and asks for no correction; of |Φ'| per unit of the largest joint rate. FLOOR: less is noise.
 # Columns of `loops`, rows of pairs of a link and an equation: E, and what it moves (of a free or spherical link).
 E_MOMENT, E_FORCE, MOVED_ALPHA, MOVED_A = 0, 3, 6, 9
-# Columns of the last row of `loops`: the largest |Φ| that counts as closed; the least pivot, over what it would be
-# between free bodies, below which another choice of equations may be better; whether positions are corrected only once.
-CLOSED, LEAST_PIVOT, ONCE = range(3)
+# Columns of the last row of `loops`: the largest |Φ| that counts as closed; whether positions are corrected only once.
+CLOSED, ONCE = range(2)
 # Entries of S stand 32 to a row.
 LOOP_COLUMNS, SHIFT, MASK = 32, 5, 31
 # A pivot below this part of what the equation would have between free bodies is rounding: the equation is redundant,
@@ -353,7 +352,7 @@ def push_link(links, plan, work, loops, i):
 
 # ---------------------------------------------------------------------------------------- back onto the constraints
 
-# What `close_loops` answers.
+# What a stabilisation answers; RECONSIDER is for formulations that choose their equations anew on the way.
 KEPT, OPENED, RECONSIDER, NEAR, AT = range(5)
 # A singular position is near where a pivot is below this part of the usual, and a step should not end where it is below
 # that; so many steps of Newton's iteration settle the stages there.
@@ -366,8 +365,8 @@ MOST_ITERATIONS = 12
 def close_loops(mechanism, blocks, t, state, work, rate, kept):
     """Bring positions, then velocities, back onto the equations by the least amount in the metric of the masses (22).
 
-    `rate` and `kept` are room for velocities. The answer is KEPT, OPENED where positions cannot be closed, RECONSIDER
-    where the equations that are imposed come near to depending on each other, or NEAR or AT a singular position.
+    `rate` and `kept` are room for velocities. The answer is KEPT, OPENED where positions cannot be closed, or
+    NEAR or AT a singular position.
     """
     mechanism, state, work, rate = borrowed(mechanism), borrow(state), borrow(work), borrow(rate)
     n, links = mechanism.sizes[0, VELOCITIES], mechanism.links
@@ -401,14 +400,13 @@ def close_loops(mechanism, blocks, t, state, work, rate, kept):
 @kernel
 def judge_pivots(plan, loops):
     """What the pivots say of a closed state, which is noted where a singular position is near."""
-    settings, near, at, poor = loops.shape[0] - 1, False, False, False
+    near, at = False, False
     for q in range(plan[COUNT, 0]):
         e, inverse = plan[plan[CHOSEN, 0] + q, 0], loops[q, INVERSE]
         near = near or inverse == 0.0 or not inverse * loops[e, USUAL] * NEARNESS < 1.0
         at = at or inverse == 0.0 or not inverse * loops[e, USUAL] * TOO_NEAR < 1.0
-        poor = poor or not inverse * loops[e, SCALE] * loops[settings, LEAST_PIVOT] < 1.0
     plan[NEAR_SINGULAR, 0] = 1 if near else 0
-    return RECONSIDER if poor else AT if at else NEAR if near else KEPT
+    return AT if at else NEAR if near else KEPT
 
 
 @routine

@@ -74,7 +74,6 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE:
         lambda: derived(layout, closure.mechanism),
         dual_tables=handed(*dual_tables(closure.mechanism)),
         project=address(close_loops, signature) if closure.projects else 0,
-        reconsider=closure.reconsider,
         diagnose=closure.diagnose,
         suspect=closure.suspect if closure.rows else None,
         mobility=closure.mobility,

@@ -73,6 +73,14 @@ def apply_loads_to_bodies(mechanism, t, state, work):
     apply_body_loads(mechanism, t, state, work)
 
 
+@routine
+def apply_loads_where_placed(mechanism, t, state, work):
+    """The same where the bodies have been placed already, not as the state has them."""
+    mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
+    clear_loads(mechanism, work)
+    apply_body_loads(mechanism, t, state, work)
+
+
 @kernel
 def count_rates(mechanism, counters, begin, count, state, work, rate):
     """The rates of the counts and of their velocities, from the bodies' accelerations.
@@ -82,15 +90,19 @@ def count_rates(mechanism, counters, begin, count, state, work, rate):
     n = mechanism.sizes[0, VELOCITIES]
     row = n - count
     for k in range(count):
-        j = counters[begin + 2 * k, 0]
-        a, b = mechanism.joints[j, BODY_A], mechanism.joints[j, BODY_B]
-        axis, carrier, w = turning_axis(mechanism, work, j, counters[begin + 2 * k + 1, 0])
-        alpha_a, alpha_b = (
-            times(get9(work, a, ROTATION), get3(work, a, ALPHA)),
-            times(get9(work, b, ROTATION), get3(work, b, ALPHA)),
-        )
         rate[row + k, 0] = state[state.shape[0] - count + k, 0]
-        rate[n + row + k, 0] = dot(axis, sub(alpha_b, alpha_a)) + dot(cross(carrier, axis), w)
+        rate[n + row + k, 0] = count_acceleration(mechanism, counters, begin, k, work)
+
+
+@kernel
+def count_acceleration(mechanism, counters, begin, k, work):
+    """The acceleration of count k."""
+    j = counters[begin + 2 * k, 0]
+    a, b = mechanism.joints[j, BODY_A], mechanism.joints[j, BODY_B]
+    axis, carrier, w = turning_axis(mechanism, work, j, counters[begin + 2 * k + 1, 0])
+    alpha_a = times(get9(work, a, ROTATION), get3(work, a, ALPHA))
+    alpha_b = times(get9(work, b, ROTATION), get3(work, b, ALPHA))
+    return dot(axis, sub(alpha_b, alpha_a)) + dot(cross(carrier, axis), w)
 
 
 @kernel

@@ -127,7 +127,7 @@ def build(model: Model) -> Layout:
         link_table, np.array(frames), model.gravity.reshape(1, 3).copy(),
         np.array([[row[name]] for name in model.bodies]), _body_frames(model, row, turned, origin),
         joints, joint_frames, *loads, equations, terms, np.zeros((0, 1), np.int64),
-        np.zeros((len(equations), EQUATION_OUTPUTS)),
+        np.zeros((len(equations), EQUATION_OUTPUTS)), np.zeros((0, 1)),
     )  # fmt: skip
     with_calls_for(float64, mechanism)
     start = np.array(list(turned.values())), np.array(list(origin.values()))

@@ -139,10 +139,8 @@ def put_equations(mechanism, t, state, work, chosen, first, count, out):
         e = chosen[first + q, 0]
         out[q, VALUE], out[q, RATE_OF_VALUE], out[q, XI] = 0.0, 0.0, 0.0
         for n in range(equations[e, EQUATION_TERMS]):
-            k, f = equations[e, FIRST_TERM] + n, 1.0
-            if n == 1:  # a screw's pitch or a gear's ratio
-                f = -mechanism.joint_frames[equations[e, EQUATION_JOINT], PITCH]
-            j = terms[k, TERM_JOINT]
+            k = equations[e, FIRST_TERM] + n
+            j, f = terms[k, TERM_JOINT], factor_of_term(mechanism, e, n)
             if j != last:
                 motion, last = relative_motion(mechanism, work, j), j
             value, rate, force, torque, xi = term(mechanism, state, k, motion)
@@ -153,6 +151,54 @@ def put_equations(mechanism, t, state, work, chosen, first, count, out):
             put3(out, q, GRADIENT * n + 3, scale(f, torque))
             put3(out, q, GRADIENT * n + 6, motion[2])
         follow_drive(mechanism, t, work, e, q, out)
+
+
+@kernel
+def put_values(mechanism, t, state, work, chosen, first, count, out):
+    """Only Φ of these equations, where bodies have been moved a little."""
+    equations, terms = mechanism.equations, mechanism.terms
+    if count == 0:
+        return
+    last = terms[equations[chosen[first, 0], FIRST_TERM], TERM_JOINT]
+    motion = relative_motion(mechanism, work, last)
+    for q in range(count):
+        e = chosen[first + q, 0]
+        out[q, VALUE] = 0.0
+        for n in range(equations[e, EQUATION_TERMS]):
+            k = equations[e, FIRST_TERM] + n
+            j, f = terms[k, TERM_JOINT], factor_of_term(mechanism, e, n)
+            if j != last:
+                motion, last = relative_motion(mechanism, work, j), j
+            out[q, VALUE] += f * term(mechanism, state, k, motion)[0]
+        follow_drive(mechanism, t, work, e, q, out)
+
+
+@kernel
+def put_demands(mechanism, t, state, work, chosen, first, count, out):
+    """Only Φ' and ξ of these equations, where bodies stand as they did and their velocities have become known."""
+    equations, terms = mechanism.equations, mechanism.terms
+    if count == 0:
+        return
+    last = terms[equations[chosen[first, 0], FIRST_TERM], TERM_JOINT]
+    motion = relative_motion(mechanism, work, last)
+    for q in range(count):
+        e = chosen[first + q, 0]
+        out[q, RATE_OF_VALUE], out[q, XI] = 0.0, 0.0
+        for n in range(equations[e, EQUATION_TERMS]):
+            k = equations[e, FIRST_TERM] + n
+            j, f = terms[k, TERM_JOINT], factor_of_term(mechanism, e, n)
+            if j != last:
+                motion, last = relative_motion(mechanism, work, j), j
+            _, rate, _, _, xi = term(mechanism, state, k, motion)
+            out[q, RATE_OF_VALUE] += f * rate
+            out[q, XI] += f * xi
+        follow_drive(mechanism, t, work, e, q, out)
+
+
+@kernel
+def factor_of_term(mechanism, e, n):
+    """What term n of equation e is multiplied by: of the second, less a screw's pitch or a gear's ratio."""
+    return -mechanism.joint_frames[mechanism.equations[e, EQUATION_JOINT], PITCH] if n == 1 else 1.0
 
 
 @kernel

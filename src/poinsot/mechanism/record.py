@@ -13,14 +13,14 @@ _call = pointer_call(lambda *arguments: types.void(*arguments))
 
 
 @routine
-def record(rates, report, mechanism, blocks, times, states, state, work, rate, bodies, joints, totals):
+def record(observe, report, mechanism, blocks, times, states, state, work, rate, bodies, joints, totals):
     """Fill `bodies` and `joints` (one table per instant) and a row of `totals` for each row of `states`."""
     for s in range(times.shape[0]):
         for i in range(state.shape[0]):
             state[i, 0] = states[s, i]
         for k in range(TOTAL_COLUMNS):
             totals[s, k] = 0.0
-        _call(rates, mechanism, times[s], borrow(state), work, borrow(rate))
+        _call(observe, mechanism, times[s], borrow(state), work, borrow(rate))
         _call(report, mechanism, borrow(state), work, bodies[s], joints[s])
         put_energies(mechanism, work, joints[s], totals, s)
         put_errors(mechanism, blocks, times[s], state, work, totals, s)

@@ -109,6 +109,7 @@ class Mechanism(NamedTuple):
     terms: Any
     plan: Any  # (numbers, 1) integers by which a formulation finds its way through the constraints
     loops: Any  # (rows, columns) scalars that it works with on the way; first stand equations, one a row
+    chart: Any  # (rows, columns) numbers that a formulation keeps from one step to the next, without derivatives
 
 
 @kernel
@@ -118,6 +119,7 @@ def borrowed(m):
         borrow(m.sizes), borrow(m.links), borrow(m.frames), borrow(m.gravity), borrow(m.bodies), borrow(m.body_frames),
         borrow(m.joints), borrow(m.joint_frames), borrow(m.loads), borrow(m.load_values), borrow(m.functions),
         borrow(m.function_values), borrow(m.equations), borrow(m.terms), borrow(m.plan), borrow(m.loops),
+        borrow(m.chart),
     )  # fmt: skip
 
 

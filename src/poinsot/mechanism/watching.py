@@ -96,7 +96,7 @@ def put_outputs(system, watching, time, state):
     for i in range(w.states.shape[1]):
         w.states[0, i] = state[i, 0]
     record(
-        system.rates, w.report, system.mechanism, system.blocks, w.times, w.states, w.state, system.work, w.rate,
+        system.observe, w.report, system.mechanism, system.blocks, w.times, w.states, w.state, system.work, w.rate,
         w.bodies, w.joints, w.totals,
     )  # fmt: skip
     for n in range(readings.shape[0]):

@@ -31,6 +31,7 @@ COUNTED = {
     "iterations": s.ITERATIONS,
     "factorizations": s.FACTORIZATIONS,
     "newton_steps": s.NEWTON_STEPS,
+    "decompositions": s.DECOMPOSITIONS,
 }
 FAILURES = {
     s.NOT_FINITE: "the accelerations are not finite; look for a load that is not finite and for a body without "

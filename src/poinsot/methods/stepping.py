@@ -25,10 +25,11 @@ CLOCK = 16
 # Entries of `counts`. GRID: how many steps of fixed length lie behind; PENDING: an attempted step waits to be
 # accepted; WATCHED is 1 where events are watched, 2 where they are in rejected steps, too; FRESH is 1 where nothing is
 # known of the steps before, 2 where the rates at the state are; RESTART asks for that after the step; DENSE says that
-# the interpolant of the step is ready; REASON is why the last attempt failed.
+# the interpolant of the step is ready; REASON is why the last attempt failed; DECOMPOSITIONS
+# counts how often what the state's coordinates mean has been chosen anew.
 STEPS, EVALUATIONS, REJECTED, ITERATIONS, FACTORIZATIONS, NEWTON_STEPS = range(6)
-STORED, NORMALISE, GRID, PENDING, WATCHED, FRESH, RESTART, DENSE, REASON = range(6, 15)
-COUNTS = 15
+STORED, NORMALISE, GRID, PENDING, WATCHED, FRESH, RESTART, DENSE, REASON, DECOMPOSITIONS = range(6, 16)
+COUNTS = 16
 # What the loop and the attempts return.
 RUNNING, DONE, FULL, WATCH, NOT_FINITE, STEP_TOO_SMALL, NOT_CONVERGED, SINGULAR, NEWTON_WANTED = range(9)
 OPENED, RECONSIDER, NEAR_SINGULAR, AT_SINGULAR, RENEWED = range(9, 14)
@@ -51,7 +52,8 @@ _happens = pointer_call(lambda *arguments: types.int64(*arguments))
 class System(NamedTuple):
     """What is integrated: the address of the rates (of a residual, for a DAE), and what they read and write.
 
-    `project` is the address of what brings a state back onto its constraints (0: nothing does), with room for it.
+    `project` is the address of what brings a state back onto its constraints (0: nothing does), with room for it;
+    `renew` that of what chooses its coordinates anew, `observe` that of what comes before a report (problem.py).
     All views are lent (scalars/borrowed.py): references would be counted in every call.
     """
 
@@ -60,6 +62,8 @@ class System(NamedTuple):
     blocks: Any
     work: Any
     project: Any
+    renew: Any
+    observe: Any
     room: Any  # two columns of velocities
     kept: Any
 
@@ -68,7 +72,10 @@ def system_of(problem: Any) -> System:
     """What a method integrates of a problem."""
     call = problem.residual if hasattr(problem, "residual") else problem.rates
     room, kept = (lend(np.zeros((problem.n_rates, 1))) for _ in range(2))
-    return System(call, problem.mechanism, problem.blocks, problem.work, problem.project, room, kept)
+    observe = problem.observe or call
+    return System(
+        call, problem.mechanism, problem.blocks, problem.work, problem.project, problem.renew, observe, room, kept
+    )
 
 
 class Calls(NamedTuple):
@@ -199,6 +206,11 @@ def finish_step(calls, system, method, memory, solver, output, clock, counts):
         there = clock[START] + (counts[GRID] + 1) * clock[FIXED_STEP]
         if end > there - nearness(clock, there):
             counts[GRID] += 1
+    if outcome == RECONSIDER:
+        counts[DECOMPOSITIONS] += 1
+        if system.renew != 0:
+            call_project(system, system.renew, end, memory.state)
+            return RUNNING
     return outcome
 
 
@@ -238,7 +250,7 @@ def record_step(calls, system, method, memory, solver, output, clock, counts, h,
             return status
         near = clock[LEAST] if clock[LEAST] > 0.0 else SHORTEST * max(h, clock[ACCEPTED])
         clock[LEAST] = near if status == NEAR_SINGULAR or status == AT_SINGULAR else 0.0
-        if status == RENEWED:  # the rates at the end of the step are none of the next one's
+        if status == RENEWED or status == RECONSIDER:  # the rates at the end of the step are none of the next one's
             counts[RESTART] = 1
         status = RECONSIDER if status == RECONSIDER else RUNNING
     if asked.shape[0] == 0:
@@ -257,10 +269,16 @@ def bring_back(system, time, state):
     normalise(system.blocks, state)
     if system.project == 0:
         return RUNNING
-    answer = _project(
-        system.project, system.mechanism, system.blocks, time, borrow(state), system.work, system.room, system.kept
-    )
+    answer = call_project(system, system.project, time, state)
     return RUNNING if answer == 0 else OPENED + answer - 1
+
+
+@kernel
+def call_project(system, address, time, state):
+    """Call what changes a state in place."""
+    return _project(
+        address, system.mechanism, system.blocks, time, borrow(state), system.work, system.room, system.kept
+    )
 
 
 @kernel

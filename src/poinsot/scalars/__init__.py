@@ -8,7 +8,7 @@ functions 3.
 """
 
 from poinsot._jit import WIDTH
-from poinsot.scalars.borrowed import BorrowedType, borrow, lend, point
+from poinsot.scalars.borrowed import BorrowedType, borrow, lend, part, point, widen
 from poinsot.scalars.comparisons import absolute, floor, maximum, minimum, sign
 from poinsot.scalars.derivatives import curvature, slope
 from poinsot.scalars.native import DualType, MaskType, PackType, dual, mask, pack
@@ -52,6 +52,7 @@ __all__ = [
     "minimum",
     "pack",
     "packs",
+    "part",
     "partials_of",
     "point",
     "power",
@@ -65,4 +66,5 @@ __all__ = [
     "tan",
     "tanh",
     "value_of",
+    "widen",
 ]

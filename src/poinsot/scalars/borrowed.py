@@ -32,7 +32,7 @@ from numba.np.numpy_support import from_dtype
 from poinsot._jit import DISABLED, WIDTH
 from poinsot.scalars import native
 from poinsot.scalars.native import DualType, PackType
-from poinsot.scalars.views import ARRAY, Packs, ViewType
+from poinsot.scalars.views import ARRAY, Duals, Packs, ViewType
 
 
 class BorrowedType(types.Type):
@@ -96,6 +96,59 @@ def _borrow(view):
     if isinstance(view, ViewType) or (isinstance(view, types.Array) and view.ndim == 2 and view.layout == "C"):
         return lambda view: _borrowed(view)
     return (lambda view: view) if isinstance(view, BorrowedType) else None
+
+
+@intrinsic
+def _widened(typing_context, view):
+    def codegen(context, builder, signature, values):
+        narrow = cgutils.create_struct_proxy(view)(context, builder, value=values[0])
+        wide = cgutils.create_struct_proxy(signature.return_type)(context, builder)
+        wide.data, wide.rows = narrow.data, narrow.rows
+        wide.columns = builder.sdiv(narrow.columns, narrow.columns.type(WIDTH))
+        return wide._getvalue()
+
+    return BorrowedType(native.pack)(view), codegen
+
+
+def widen(view):
+    """The same memory with WIDTH numbers of a row as one Pack, so that rows are added in few instructions.
+
+    The columns of the view must be a multiple of WIDTH. A view of Duals, which carry as many numbers each, stays as it
+    is: what is written for rows of a wide view serves both, with `view.shape[1] // wide.shape[1]` columns in each of
+    its entries.
+    """
+    return Packs.over(view.reshape(len(view), -1, WIDTH)) if isinstance(view, np.ndarray) else view
+
+
+@overload(widen, jit_options={"forceinline": True})
+def _widen(view):
+    if isinstance(view, BorrowedType):
+        return (lambda view: _widened(view)) if view.scalar == types.float64 else (lambda view: view)
+    return None
+
+
+@intrinsic
+def _part(typing_context, view, first, rows):
+    def codegen(context, builder, signature, values):
+        whole = cgutils.create_struct_proxy(view)(context, builder, value=values[0])
+        part = cgutils.create_struct_proxy(view)(context, builder)
+        begin, count = (context.cast(builder, values[n], signature.args[n], types.intp) for n in (1, 2))
+        doubles = builder.mul(builder.mul(begin, whole.columns), begin.type(_depth(view.scalar)))
+        part.data = builder.gep(whole.data, [doubles])
+        part.rows, part.columns = count, whole.columns
+        return part._getvalue()
+
+    return view(view, first, rows), codegen
+
+
+def part(view, first, rows):
+    """So many rows of a borrowed view, from one on, as a view of their own."""
+    return Duals.over(view.data[first : first + rows]) if isinstance(view, Packs) else view[first : first + rows]
+
+
+@overload(part, jit_options={"forceinline": True})
+def _part_of_view(view, first, rows):
+    return (lambda view, first, rows: _part(view, first, rows)) if isinstance(view, BorrowedType) else None
 
 
 class Lent:
@@ -178,7 +231,7 @@ class _PointedAttributes(AttributeTemplate):
 
 
 @lower_getattr_generic(PointedType)
-def _part_of(context, builder, kind, value, name):
+def _part_of_table(context, builder, kind, value, name):
     place = kind.parts.fields.index(name)
     part = kind.parts[place]
     first = sum(3 if isinstance(before, BorrowedType) else 1 for before in kind.parts.types[:place])

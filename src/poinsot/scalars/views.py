@@ -6,6 +6,7 @@ Duals(rows, columns)    data (.., 1 + WIDTH) one system: the value, then WIDTH p
 """
 
 import operator
+from typing import Self
 
 import numpy as np
 from numba import types
@@ -38,6 +39,13 @@ class Packs:
 
     def __init__(self, rows: int, columns: int) -> None:
         self._data = np.zeros((rows, columns, self.depth))
+
+    @classmethod
+    def over(cls, data: np.ndarray) -> Self:
+        """A view of doubles that are there already."""
+        view = cls(0, 0)
+        view._data = data
+        return view
 
     @property
     def data(self) -> np.ndarray:
