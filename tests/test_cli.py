@@ -373,6 +373,25 @@ def test_events_are_recorded_and_one_may_end_the_motion(command):
     assert '1 of "t - 0.5", none of "t - 0.75"; ended by "t - 0.5" at t = 0.5 s' in out
 
 
+def test_a_case_brings_its_events_and_those_given_come_to_them(command, simulated):
+    command("run", "flywheel-pendulum")
+    command("run", "flywheel-pendulum", "--event", "t - 2", "--stop", "t - 5")
+    (model, own), (_, more) = simulated
+    assert own["events"] == model.settings["events"]
+    assert [(event.what, event.restart, event.terminal) for event in more["events"]] == [
+        ("t - 1.5", True, False), ("t - 4.5", True, False), ("t - 2", False, False), ("t - 5", False, True),
+    ]  # fmt: skip
+
+
+def test_the_events_of_a_case_happen(command):
+    status, out, _ = command("run", "flywheel-pendulum", "--no-plot")
+    assert status == 0
+    assert '\nevents     1 of "torque on", 1 of "torque off"\n' in out
+    run = load_run("flywheel-pendulum.nc")
+    assert [(event.name, event.time) for event in run.events] == [("torque on", 1.5), ("torque off", 4.5)]
+    assert run.stats.rejected < 10  # dozens at each jump otherwise
+
+
 @pytest.mark.parametrize(
     ("option", "text", "sentence"),
     [

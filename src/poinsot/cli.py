@@ -146,7 +146,7 @@ def run(
     others = {"t_end": t_end, "output_step": output_step, "stabilize": stabilize}
     settings = _settings(built, {**given, **options, **others})
     if event or stop:
-        settings["events"] = _events(event or (), stop or ())
+        settings["events"] = [*settings.get("events", ()), *_events(event or (), stop or ())]
     result = _simulated(built, settings, data_path, progress=sys.stderr.isatty() and not (quiet or as_json))
     files = {"data": str(result.save(data_path)), "plot": str(plot_path) if plot_path else None}
     if plot_path is not None:

@@ -37,6 +37,20 @@ def test_slopes_are_the_order(method):
         assert found.slopes[name] == pytest.approx(found.order, abs=0.2), name
 
 
+def test_the_order_shows_across_the_jumps_of_a_model_whose_settings_name_them():
+    steps = (0.02, 0.014, 0.01)
+    found = ps.analysis.convergence(ps.case("flywheel-pendulum"), steps=steps)
+    assert found.slopes["rotation"] == pytest.approx(4.0, abs=0.2)
+    # What does not restart there is none of the analysis's concern, and what ends the motion least of all.
+    model = ps.case("flywheel-pendulum")
+    model.settings["events"] = [*model.settings["events"], "t - 2", ps.Event("t - 3", terminal=True, restart=True)]
+    again = ps.analysis.convergence(model, steps=steps)
+    np.testing.assert_array_equal(again.errors["rotation"], found.errors["rotation"])
+    unsaid = ps.case("flywheel-pendulum")
+    del unsaid.settings["events"]
+    assert ps.analysis.convergence(unsaid, steps=steps).slopes["rotation"] < 1.5
+
+
 def test_errors_are_those_of_the_closed_form():
     steps = (0.02, 0.01)
     found = ps.analysis.convergence(ps.case("free-body"), steps=steps, t_end=1.0)

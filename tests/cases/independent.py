@@ -140,6 +140,35 @@ def satellite(t, height=1.75, frame="body"):
     return y[4:7], center - R @ center, center + 3.0 * R @ center
 
 
+def flywheel_pendulum(t):
+    """The wheel's centre, ω of the rod (its axes) and the wheel's whole spin about the axis, from jump to jump.
+
+    The rod and the wheel are one gyrostat that turns about the ball joint, in the rod's axes H' = H x ω + M; only the
+    torque about the axis changes the wheel's spin.
+    """
+    rod, wheel, length = 2.71944, 4.89499, 0.5
+    across = 0.05708 + rod * (0.5 * length) ** 2 + 0.02779 + wheel * length**2
+    along_rod, along_wheel = 0.0008498, 0.05507
+    weight = G * (0.5 * rod + wheel) * length
+    axis = np.array([0.0, 0.0, 1.0])
+
+    def under(torque):
+        def rates(_, y):
+            q, w, spin = y[:4], y[4:7], y[7]
+            H = np.array([across * w[0], across * w[1], along_rod * w[2] + along_wheel * spin])
+            # Without the torque about the axis, which the rod does not feel.
+            balance = cross(H, w) + weight * cross(axis, rotation(q)[2])
+            return [*quaternion_rate(q, w), *(balance / [across, across, along_rod]), torque / along_wheel]
+
+        return rates
+
+    y = np.array([np.cos(np.pi / 12.0), np.sin(np.pi / 12.0), 0.0, 0.0, 0.0, 0.5, 0.0, 0.0])
+    for begin, end, torque in ((0.0, 1.5, 0.0), (1.5, 4.5, 2.0), (4.5, np.inf, 0.0)):
+        if t > begin:
+            y = integrate(under(torque), y, min(t, end) - begin)
+    return -length * rotation(y[:4])[:, 2], y[4:7], y[7]
+
+
 def three_axis_table(t):
     """θ, θ' and the angular momentum about the vertical through the base, by projected Newton-Euler equations."""
     masses = (0.87, 0.66, 3.5)

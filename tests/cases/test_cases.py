@@ -26,6 +26,7 @@ def test_list():
         "heavy-top",
         "free-body",
         "three-axis-table",
+        "flywheel-pendulum",
         "five-bar",
         "five-bar-driven",
         "four-bars-2",
@@ -275,3 +276,39 @@ def test_three_axis_table_by_projected_equations():
 def test_three_axis_table_by_projected_equations_to_the_end():
     theta, _, _ = independent.three_axis_table(10.0)
     np.testing.assert_allclose(theta, reference("three-axis-table", "joint positions at 10 s"), rtol=0, atol=1e-9)
+
+
+def test_flywheel_pendulum():
+    model = case("flywheel-pendulum")
+    rod, wheel = model.bodies.values()
+    assert model.gravity.tolist() == [0.0, 0.0, -9.81]
+    # Tables 2 and 3.
+    assert (rod.inertia.mass, wheel.inertia.mass) == (2.71944, 4.89499)
+    assert rod.inertia.matrix.tolist() == np.diag([0.05708, 0.05708, 0.0008498]).tolist()
+    assert wheel.inertia.matrix.tolist() == np.diag([0.02779, 0.02779, 0.05507]).tolist()
+    Rx = turn("x", math.pi / 6)
+    for body, below in ((rod, 0.25), (wheel, 0.5)):
+        np.testing.assert_allclose(body.position, Rx @ [0, 0, -below], atol=1e-16)
+        np.testing.assert_allclose(body.rotation, Rx, atol=1e-16)
+        assert body.angular_velocity.tolist() == [0.0, 0.5, 0.0]
+    ball, axle = model.joints.values()
+    assert (ball.kind, ball.b, ball.at.tolist()) == ("spherical", rod, [0.0, 0.0, 0.0])
+    assert (axle.kind, axle.a, axle.b) == ("revolute", rod, wheel)
+    np.testing.assert_allclose(axle.at, wheel.position, atol=1e-16)
+    np.testing.assert_allclose(axle.axis, Rx[:, 2], atol=1e-16)
+    (torque,) = model.loads.values()
+    assert (torque.body, torque.frame) == (wheel, "body")
+    assert [(event.what, event.restart) for event in model.settings["events"]] == [("t - 1.5", True), ("t - 4.5", True)]
+    assert model.settings["t_end"] == 6.0
+
+
+@pytest.mark.parametrize("t", [4.5, 6])
+def test_flywheel_pendulum_by_its_momentum(t):
+    # In 30-digit arithmetic, by Taylor series, the same equations give the same numbers to all their digits.
+    center, _, spin = independent.flywheel_pendulum(t)
+    np.testing.assert_allclose(
+        center, reference("flywheel-pendulum", f"centre of the wheel at {t} s"), rtol=0, atol=3e-13
+    )
+    expected = reference("flywheel-pendulum", "speed of the wheel on the rod at 6 s")
+    assert spin == pytest.approx(expected, rel=1e-14)
+    assert expected == 2.0 * 3.0 / 0.05507

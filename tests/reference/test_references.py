@@ -16,7 +16,8 @@ TIGHT = {"rtol": 1e-13, "atol": 1e-15}
 @cache
 def final(name, t_end):
     """Everything at the last instant of a case, by name."""
-    run = ps.simulate(ps.case(name), t_end, **TIGHT)
+    model = ps.case(name)
+    run = ps.simulate(model, t_end, events=model.settings.get("events", ()), **TIGHT)
     return {variable: values[-1] for variable, values in run.arrays.items()}
 
 
@@ -93,6 +94,17 @@ MEASURED = {
     ("three-axis-table", "angular momentum about the vertical"): (
         lambda: final("three-axis-table", 10.0)["angular_momentum"][2],
         1e-12,
+    ),
+    **{
+        ("flywheel-pendulum", f"centre of the wheel at {t} s"): (
+            lambda t=t: final("flywheel-pendulum", t)["position"][1],
+            2e-12,
+        )
+        for t in (4.5, 6)
+    },
+    ("flywheel-pendulum", "speed of the wheel on the rod at 6 s"): (
+        lambda: final("flywheel-pendulum", 6.0)["joint_velocity"][1, 0],
+        1e-11,
     ),
     **{(f"four-bars-{loops}", "end of the first crank at 10 s"): (crank_end(loops), 1e-7) for loops in (1, 2, 10, 40)},
     **{
@@ -171,6 +183,36 @@ def test_table_conserves_its_angular_momentum_about_the_vertical():
     about_z = run.arrays["angular_momentum"][:, 2]
     np.testing.assert_allclose(about_z, about_z[0], rtol=0, atol=1e-12)
     assert run.energy_drift < 1e-12
+
+
+def test_flywheel_pendulum_along_the_way():
+    model = case("flywheel-pendulum")
+    run = ps.simulate(model, 6.0, output_step=0.25, events=model.settings["events"], **TIGHT)
+    assert [event.time for event in run.events] == [1.5, 4.5]
+    for t in (0.75, 1.5, 2.25, 3.0, 3.75, 4.5, 5.25, 6.0):
+        center, omega, spin = independent.flywheel_pendulum(t)
+        (at,) = np.flatnonzero(run.time == t)
+        rod, wheel = run.arrays["angular_velocity"][at]
+        np.testing.assert_allclose(run.arrays["position"][at], [0.5 * center, center], rtol=0, atol=2e-12)
+        np.testing.assert_allclose(rod, omega, rtol=0, atol=3e-11)
+        assert wheel[2] == pytest.approx(spin, abs=1e-11)
+
+
+def test_flywheel_pendulum_spins_up_evenly_and_swings_with_constant_energy():
+    model = case("flywheel-pendulum")
+    run = ps.simulate(model, 6.0, output_step=0.01, events=model.settings["events"], **TIGHT)
+    pushed = np.clip(run.time - 1.5, 0.0, 3.0)
+    spin = 2.0 / 0.05507 * pushed
+    # What the torque does goes into the spin alone.
+    swing = run.arrays["energy"] - 0.5 * 0.05507 * spin**2
+    np.testing.assert_allclose(swing, swing[0], rtol=0, atol=1e-10)
+    turned = 2.0 / 0.05507 * (0.5 * pushed**2 + 3.0 * np.maximum(run.time - 4.5, 0.0))
+    np.testing.assert_allclose(run.arrays["joint_velocity"][:, 1, 0], spin, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(run.arrays["joint_position"][:, 1, 0], turned, rtol=0, atol=1e-11)
+    # The torque lies along the axis: left alone, the momentum about the vertical stays.
+    about_z = run.arrays["angular_momentum"][:, 2]
+    for alone in (run.time <= 1.5, run.time >= 4.5):
+        assert np.ptp(about_z[alone]) < 1e-11
 
 
 def test_chain_of_sixteen():

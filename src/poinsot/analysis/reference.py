@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from poinsot.errors import PoinsotError, unknown
-from poinsot.model import Model, checks
+from poinsot.model import Event, Model, checks
+from poinsot.model.event import watched_events
 from poinsot.run import Array, Run, Stats
 from poinsot.simulate import conservative, simulate
 
@@ -158,8 +159,9 @@ def spacing_of(step: float, t_end: float) -> float:
 
 
 def simulated(model: Model, t_end: float, **settings: Any) -> Run:
-    """A whole run; an interruption, which ends a run early, ends the analysis."""
-    run = simulate(model, t_end, **settings)
+    """A whole run, which steps onto its model's jumps; an interruption, which ends a run early, ends the analysis."""
+    events = settings.pop("events", _jumps(model))
+    run = simulate(model, t_end, events=events, **settings)
     if not run.complete:
         raise KeyboardInterrupt
     return run
@@ -171,6 +173,12 @@ def cost(model: Model, t_end: float, settings: Mapping[str, Any]) -> tuple[int, 
     while not runs or (len(runs) < TIMINGS and runs[0].seconds < SHORT):
         runs.append(simulated(model, t_end, output_step=t_end, **settings).stats)
     return runs[0].evaluations, min(stats.seconds for stats in runs)
+
+
+def _jumps(model: Model) -> list[Event]:
+    """The events in a model's own settings at which a step ends: across a jump every method is of low order."""
+    own = [watched.event for watched in watched_events(model, model.settings.get("events", ()))]
+    return [event for event in own if event.restart and not event.terminal]
 
 
 def _quantities(model: Model, wanted: Sequence[str] | None) -> tuple[str, ...]:

@@ -24,7 +24,10 @@ SETTINGS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A built-in case; `settings` become those of its model, `reference` holds values by name."""
+    """A built-in case; `settings` become those of its model, `reference` holds values by name.
+
+    Where a load jumps, `settings["events"]` is a tuple of events that restart there.
+    """
 
     name: str
     title: str

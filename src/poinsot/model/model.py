@@ -47,7 +47,8 @@ class Model:
     Bodies and joints are handed over as objects or by name; `model.ground` (or "ground") is the world. A joint's point
     and axis are `at` and `axis`; where bodies are drawn so that it is open, each has its own, `at_a` and `at_b`,
     `axis_a` and `axis_b`, fixed in the bodies as they are drawn, and `assemble()` closes it.
-    `settings` holds the defaults of a simulation: t_end, step, rtol, atol, formulation, method, output_step.
+    `settings` holds the defaults of a simulation: t_end, step, rtol, atol, formulation, method, output_step,
+    events.
     """
 
     def __init__(self, name: str, gravity: VectorLike = (0.0, 0.0, -9.81)) -> None:
