@@ -14,7 +14,7 @@ from poinsot.algebra.matrix import times, transposed_times
 from poinsot.algebra.memory import column3, column4, get3
 from poinsot.algebra.vector import add, cross, scale
 from poinsot.problem import Derived, SecondOrderDAE
-from poinsot.scalars import Duals, duals
+from poinsot.scalars import BorrowedType, Duals, dual
 
 
 @routine
@@ -90,13 +90,11 @@ def constrained(model, repeat=(), velocities=None):
         initial[7 * n + 6 * i + 3 : 7 * n + 6 * i + 6, 0] = spin
         if velocities is not None:
             initial[7 * n + 6 * i : 7 * n + 6 * i + 3, 0] = velocities[i]
-    table = float64[:, ::1]
-
     def derived():
-        return Derived(address(residual, signature(duals)), mechanism, Duals(1, 1))
+        return Derived(address(residual, signature(dual)), mechanism, Duals(1, 1))
 
-    def signature(view):
-        return types.void(typeof(mechanism), float64, *(view,) * 5)
+    def signature(scalar):
+        return types.void(typeof(mechanism), float64, *(BorrowedType(scalar),) * 5)
 
     return SecondOrderDAE(
         layout=SimpleNamespace(),
@@ -107,7 +105,7 @@ def constrained(model, repeat=(), velocities=None):
         n_constraints=m,
         initial=initial,
         work=np.zeros((1, 1)),
-        residual=address(residual, signature(table)),
+        residual=address(residual, signature(float64)),
         report=0,
         derived=derived,
     )

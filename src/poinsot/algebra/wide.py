@@ -12,6 +12,8 @@ from poinsot.scalars import absolute, value_of
 
 # Among rows that may be a pivot the first ones are preferred up to this factor, because they have many zeros.
 PREFERRED = 0.1
+# Rows are of size one: a pivot below this is rounding, and its unknown is zero.
+NONE = 1e-14
 
 
 @kernel
@@ -41,7 +43,7 @@ def factorise(a, wide, l, n, sparse, pivots):
                 wide[chosen, c] = x
             for m in range(j):
                 l[j, m], l[chosen, m] = l[chosen, m], l[j, m]
-        inverse = 1.0 / a[j, j]
+        inverse = 1.0 / a[j, j] if size > NONE else 0.0 * a[j, j]
         l[j, j] = inverse
         for i in range(j + 1, n):
             factor = a[i, j] * inverse

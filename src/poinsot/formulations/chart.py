@@ -10,6 +10,8 @@ the same matrix, factorised by elimination; unknowns are the velocities v with q
 roots of the masses, so that metres and radians compare. docs/theory/qtz.md derives it all; numbers are the paper's.
 """
 
+import math
+
 from poinsot._jit import kernel, routine
 from poinsot.algebra import qtz, wide
 from poinsot.algebra.dense import cholesky, cholesky_solve
@@ -207,6 +209,26 @@ def place_as_given(mechanism, state, work):
 
 
 @kernel
+def gradients(mechanism, t, state, work, c):
+    """Φ, Φ_t and the gradients of a chart's equations; the bodies are at rest."""
+    first, rank = equations_of(mechanism, c)
+    evaluate(mechanism, t, state, work, mechanism.plan, first, rank)
+
+
+@routine
+def evaluate(mechanism, t, state, work, chosen, first, count):
+    """Equations and their gradients where the bodies stand, one row of `loops` each."""
+    put_equations(mechanism, t, state, work, chosen, first, count, mechanism.loops)
+
+
+@routine
+def values(mechanism, t, state, work, c):
+    """Only Φ of a chart's equations."""
+    first, rank = equations_of(mechanism, c)
+    put_values(mechanism, t, state, work, mechanism.plan, first, rank, mechanism.loops)
+
+
+@kernel
 def gradient_at(mechanism, work, at, q):
     """The gradient of the equation in row q of `loops` at an end: moment in body axes, force in world axes."""
     plan, loops = mechanism.plan, mechanism.loops
@@ -309,13 +331,6 @@ def change_places(mechanism):
     return largest
 
 
-@kernel
-def gradients(mechanism, t, state, work, c):
-    """Φ, Φ_t and the gradients of a chart's equations; the bodies are at rest."""
-    first, rank = equations_of(mechanism, c)
-    put_equations(mechanism, t, state, work, mechanism.plan, first, rank, mechanism.loops)
-
-
 @routine
 def recover_positions(mechanism, t, state, work, p_row):
     """Where the bodies are: Ψ'' = 0 and B q = p (65), from where the state has them; the last change is returned.
@@ -325,7 +340,6 @@ def recover_positions(mechanism, t, state, work, p_row):
     """
     plan, loops = mechanism.plan, mechanism.loops
     status, number = part(loops, plan[STATUS, 0], 1), settings_of(mechanism)[0, NUMBER]
-    first, rank = equations_of(mechanism, MOVING)
     find_places(mechanism, state)
     fresh, missed, size = not value_of(status[0, FACTORED_FOR]) == number, 0.0, 0.0
     for iteration in range(MOST_ITERATIONS):
@@ -334,7 +348,7 @@ def recover_positions(mechanism, t, state, work, p_row):
             gradients(mechanism, t, state, work, MOVING)
             factorise(mechanism, work, MOVING)
         else:
-            put_values(mechanism, t, state, work, plan, first, rank, loops)
+            values(mechanism, t, state, work, MOVING)
         put_gap(mechanism, work, state, p_row)
         solve(mechanism, RIGHT, 1)
         size = change_places(mechanism)
@@ -351,7 +365,8 @@ def recover_positions(mechanism, t, state, work, p_row):
         solve(mechanism, RIGHT, 1)
         size = change_places(mechanism)
     place_in_chart(mechanism, work)
-    status[0, FACTORED_FOR] = number
+    if size < math.inf:  # what is not a number would be taken for the next evaluation, and for all after it
+        status[0, FACTORED_FOR] = number
     return size
 
 

@@ -31,6 +31,7 @@ from poinsot.formulations.chart import (
     centre,
     decompose,
     equations_of,
+    evaluate,
     factorise,
     find_accelerations,
     find_freedoms,
@@ -49,6 +50,7 @@ from poinsot.formulations.chart import (
     solve,
     take_chart,
     turning_at,
+    values,
 )
 from poinsot.formulations.closure import RANK_TOLERANCE, Closure, depends
 from poinsot.formulations.loops import AT, KEPT, NEAR, OPENED, RECONSIDER
@@ -243,9 +245,10 @@ def reduced_residual(mechanism, t, state, acceleration, multiplier, work, out):
     acceleration, multiplier = borrow(acceleration), borrow(multiplier)
     plan, chart, loops, frames = mechanism.plan, mechanism.chart, mechanism.loops, mechanism.body_frames
     n = mechanism.sizes[0, tables.VELOCITIES]
+    state = part(state, 0, plan[STATES, 0])
     place(mechanism, state, work)
     first, rank = equations_of(mechanism, MOVING)
-    put_equations(mechanism, t, state, work, plan, first, rank, loops)
+    evaluate(mechanism, t, state, work, plan, first, rank)
     call_loads(mechanism, t, state, work)
     for b in range(mechanism.bodies.shape[0]):
         i, k = mechanism.bodies[b, 0], MOTION * b
@@ -319,7 +322,7 @@ def correct_reduced(mechanism, blocks, t, state, work, rate, kept):
     if plan[PROJECTS, 0] != 0:
         place(mechanism, state, work)
         first, rank = equations_of(mechanism, MOVING)
-        put_equations(mechanism, t, state, work, plan, first, rank, loops)
+        evaluate(mechanism, t, state, work, plan, first, rank)
         put_right(mechanism, RATE_OF_VALUE)
         solve(mechanism, RIGHT, 1)
         for b in range(mechanism.bodies.shape[0]):
@@ -374,10 +377,9 @@ def put_right(mechanism, column):
 @kernel
 def largest_gap(mechanism, t, state, work):
     """The largest |Φ| of the independent equations where the bodies stand."""
-    first, rank = equations_of(mechanism, MOVING)
-    put_values(mechanism, t, state, work, mechanism.plan, first, rank, mechanism.loops)
+    values(mechanism, t, state, work, MOVING)
     largest = 0.0
-    for q in range(rank):
+    for q in range(mechanism.plan[mechanism.plan[RANKS, 0] + MOVING, 0]):
         largest = larger(largest, mechanism.loops[q, VALUE])
     return largest
 
@@ -445,7 +447,7 @@ def put_all_gradients(mechanism, t, state, work):
     """All equations and their gradients, with the bodies as the state has them."""
     mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
     place(mechanism, part(state, 0, mechanism.plan[STATES, 0]), work)
-    put_equations(mechanism, t, state, work, mechanism.equations, 0, mechanism.equations.shape[0], mechanism.loops)
+    evaluate(mechanism, t, state, work, mechanism.equations, 0, mechanism.equations.shape[0])
 
 
 @routine
@@ -496,7 +498,7 @@ def observe(mechanism, t, state, work, rate):
     for j in range(plan[EQUATIONS, 0]):
         e = plan[plan[ORDER, 0] + j, 0]
         loops[e, MULTIPLIER] = chart[plan[COLUMN, 0] + j, 0] * chart[plan[SCALES, 0] + IN_JOINTS, e]
-    put_equations(mechanism, t, state, work, mechanism.equations, 0, mechanism.equations.shape[0], loops)
+    evaluate(mechanism, t, state, work, mechanism.equations, 0, mechanism.equations.shape[0])
 
 
 @routine

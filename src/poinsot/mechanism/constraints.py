@@ -155,7 +155,7 @@ def put_equations(mechanism, t, state, work, chosen, first, count, out):
 
 @kernel
 def put_values(mechanism, t, state, work, chosen, first, count, out):
-    """Only Φ of these equations, where bodies have been moved a little."""
+    """Φ of these equations, where bodies have been moved a little; Φ' and ξ are left as if they were at rest."""
     equations, terms = mechanism.equations, mechanism.terms
     if count == 0:
         return
@@ -163,7 +163,7 @@ def put_values(mechanism, t, state, work, chosen, first, count, out):
     motion = relative_motion(mechanism, work, last)
     for q in range(count):
         e = chosen[first + q, 0]
-        out[q, VALUE] = 0.0
+        out[q, VALUE], out[q, RATE_OF_VALUE], out[q, XI] = 0.0, 0.0, 0.0
         for n in range(equations[e, EQUATION_TERMS]):
             k = equations[e, FIRST_TERM] + n
             j, f = terms[k, TERM_JOINT], factor_of_term(mechanism, e, n)
@@ -175,7 +175,7 @@ def put_values(mechanism, t, state, work, chosen, first, count, out):
 
 @kernel
 def put_demands(mechanism, t, state, work, chosen, first, count, out):
-    """Only Φ' and ξ of these equations, where bodies stand as they did and their velocities have become known."""
+    """Φ' and ξ of these equations, where bodies stand as they did and their velocities have become known; not Φ."""
     equations, terms = mechanism.equations, mechanism.terms
     if count == 0:
         return

@@ -52,6 +52,7 @@ from poinsot.methods.stepping import (
     finite,
     rates_of,
 )
+from poinsot.scalars import borrow
 
 _differentiate = pointer_call(lambda *arguments: types.int64(*arguments))
 _residual = pointer_call(lambda *arguments: types.void(*arguments))
@@ -212,8 +213,8 @@ def put_constrained_acceleration(system, method, memory, solver, time):
 def call_residual(system, memory, time, point):
     """The residual of a constrained system at a point, with memory.acceleration and memory.new_multiplier."""
     _residual(
-        system.rates, system.mechanism, time, point, memory.acceleration, memory.new_multiplier, system.work,
-        memory.residual,
+        system.rates, system.mechanism, time, borrow(point), borrow(memory.acceleration),
+        borrow(memory.new_multiplier), borrow(system.work), borrow(memory.residual),
     )  # fmt: skip
 
 

@@ -31,6 +31,7 @@ from poinsot.methods.stepping import (
     finite,
     rates_of,
 )
+from poinsot.scalars import borrow
 
 # How the stages are solved for.
 AUTOMATIC, FIXED_POINT, NEWTON = range(3)
@@ -288,8 +289,8 @@ def put_defects(system, method, memory, clock, h):
             for i in range(method.constraints):
                 memory.multiplier[i, 0] = memory.multipliers[i, s]
             _residual(
-                system.rates, system.mechanism, time, memory.stage, memory.acceleration, memory.multiplier,
-                system.work, memory.residual,
+                system.rates, system.mechanism, time, borrow(memory.stage), borrow(memory.acceleration),
+                borrow(memory.multiplier), borrow(system.work), borrow(memory.residual),
             )  # fmt: skip
             here = n + method.constraints * (3 - method.index)
             for i in range(n):

@@ -16,6 +16,7 @@ from poinsot.errors import PoinsotError
 from poinsot.methods.newton import Newton, differentiate_residual
 from poinsot.methods.stepping import System
 from poinsot.problem import Array, SecondOrderDAE
+from poinsot.scalars import borrow
 
 MOST_ITERATIONS = 30
 # Residuals up to this part of the largest position or velocity are rounding.
@@ -27,7 +28,10 @@ _residual = pointer_call(lambda *arguments: types.void(*arguments))
 @routine
 def put_residual(system, time, state, acceleration, multipliers, out):
     """The residual of a constrained system, for Python."""
-    _residual(system.rates, system.mechanism, time, state, acceleration, multipliers, system.work, out)
+    _residual(
+        system.rates, system.mechanism, time, borrow(state), borrow(acceleration), borrow(multipliers),
+        borrow(system.work), borrow(out),
+    )  # fmt: skip
 
 
 @routine

@@ -126,8 +126,8 @@ def differentiate_residual(newton, blocks, time, state, acceleration, multiplier
 def call_residual(newton, time):
     """The residual of a constrained system, with Duals."""
     _call(
-        newton.call, newton.mechanism, time, newton.state, newton.acceleration, newton.multipliers, newton.work,
-        newton.out,
+        newton.call, newton.mechanism, time, borrow(newton.state), borrow(newton.acceleration),
+        borrow(newton.multipliers), borrow(newton.work), borrow(newton.out),
     )  # fmt: skip
 
 
