@@ -96,10 +96,8 @@ def null_space(a, n, rank, spare, out, wide):
     """The n x (n - rank) matrix Q2, whose columns span what Ψ leaves free (13)."""
     last, _ = entries(out, wide, n - rank)
     for i in range(n):
-        for c in range(last):
-            wide[i, c] = wide[i, c] * 0.0
-        if i >= rank:
-            out[i, i - rank] = 1.0
+        for k in range(n - rank):
+            out[i, k] = 1.0 if i == rank + k else 0.0
     for j in range(rank - 1, -1, -1):
         for c in range(last):
             total = wide[j, c]

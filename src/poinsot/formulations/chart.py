@@ -50,10 +50,12 @@ from poinsot.formulations.qtz_plan import (
     RANKS,
     REDUCED,
     REPORTED,
+    ROUNDED,
     RETURN,
     RIGHT,
     SCALES,
     SETTINGS,
+    SINGULAR_NEAR,
     SIZE,
     SOLUTIONS,
     SPARE,
@@ -84,8 +86,9 @@ from poinsot.mechanism.tables import (
 from poinsot.scalars import part, sqrt, value_of, widen
 
 # Newton's iteration for positions, with the matrix of the evaluation before as long as that helps: it ends where the
-# next change, estimated from the last two, is rounding. What is left is squared by the last correction.
-MOST_ITERATIONS, FINE, SLOW = 20, 1e-12, 0.2
+# next change, estimated from the last two, is rounding, or where changes are and become no smaller. Near a singular
+# position what is left shows in accelerations over the square of its distance.
+MOST_ITERATIONS, FINE, ROUNDING, SLOW = 20, 1e-16, 1e-14, 0.2
 
 
 # ------------------------------------------------------------------------------------------ parts of the tables
@@ -252,7 +255,7 @@ def factorise(mechanism, work, c):
     plan, chart, loops = mechanism.plan, mechanism.chart, mechanism.loops
     n = plan[VELOCITIES, 0]
     upper, lower = rows_of(mechanism, UPPER), rows_of(mechanism, LOWER)
-    scales, pivots = part(chart, plan[SCALES, 0], 3), part(plan, plan[PIVOTS, 0], n)
+    scales, pivots = part(chart, plan[SCALES, 0], 4), part(plan, plan[PIVOTS, 0], n)
     first, rank = equations_of(mechanism, c)
     for q in range(rank):
         e = plan[first + q, 0]
@@ -297,22 +300,59 @@ def solve(mechanism, place, columns):
 
 
 @kernel
-def put_gap(mechanism, work, state, p_row):
+def beyond_rounding(mechanism, c, q, column):
+    """Φ of the equation in row q, or Φ', scaled; zero where it is rounding, but for derivatives.
+
+    Near a singular position its correction would be rounding over the distance, and accelerations noise.
+    """
+    plan, chart = mechanism.plan, mechanism.chart
+    e = plan[plan[CHOSEN, 0] + c * plan[RANK, 0] + q, 0]
+    x = mechanism.loops[q, column]
+    if abs(value_of(x)) <= chart[plan[SCALES, 0] + ROUNDED, e]:
+        x = x - value_of(x)
+    return x * chart[plan[SCALES, 0] + c, e]
+
+
+@kernel
+def put_gap(mechanism):
     """What is missing of Ψ'' = 0 and of B q = p, as a right-hand side; Φ stands in `loops`."""
-    plan, chart, loops = mechanism.plan, mechanism.chart, mechanism.loops
-    right = rows_of(mechanism, RIGHT)
-    first, rank = equations_of(mechanism, MOVING)
+    right, aim = rows_of(mechanism, RIGHT), rows_of(mechanism, MOMENTA)
+    _, rank = equations_of(mechanism, MOVING)
     for q in range(rank):
-        right[q, 0] = loops[q, VALUE] * chart[plan[SCALES, 0] + MOVING, plan[first + q, 0]]
+        right[q, 0] = beyond_rounding(mechanism, MOVING, q, VALUE)
     B, free = freedoms_of(mechanism, MOVING)
     for f in range(free):
-        total = -state[p_row + f, 0]
-        for b in range(mechanism.bodies.shape[0]):
-            row, base = plan[PLACES, 0] + b, plan[BASES, 0] + b
-            turned = dot(get3(B, f, MOTION * b), get3(loops, row, 0)) / chart[base, PER_TURN]
-            moved = dot(get3(B, f, MOTION * b + 3), get3(loops, row, 3)) / chart[base, PER_MOTION]
-            total += turned + moved
-        right[rank + f, 0] = total
+        right[rank + f, 0] = coordinate(mechanism, B, f) - aim[f, 0]
+
+
+@kernel
+def coordinate(mechanism, B, f):
+    """Coordinate f of B q."""
+    plan, chart, loops = mechanism.plan, mechanism.chart, mechanism.loops
+    total = 0.0 * loops[plan[PLACES, 0], 0]
+    for b in range(mechanism.bodies.shape[0]):
+        row, base = plan[PLACES, 0] + b, plan[BASES, 0] + b
+        total += dot(get3(B, f, MOTION * b), get3(loops, row, 0)) / chart[base, PER_TURN]
+        total += dot(get3(B, f, MOTION * b + 3), get3(loops, row, 3)) / chart[base, PER_MOTION]
+    return total
+
+
+@kernel
+def aim_at(mechanism, state, first):
+    """Let p of the positions to be recovered be that of the state."""
+    aim = rows_of(mechanism, MOMENTA)
+    for f in range(mechanism.plan[FREE, 0]):
+        aim[f, 0] = state[first + f, 0]
+
+
+@kernel
+def aim_at_places(mechanism, state):
+    """Let p of the positions to be recovered be that of the bodies as the state has them."""
+    aim = rows_of(mechanism, MOMENTA)
+    find_places(mechanism, state)
+    B, free = freedoms_of(mechanism, MOVING)
+    for f in range(free):
+        aim[f, 0] = coordinate(mechanism, B, f)
 
 
 @kernel
@@ -332,8 +372,8 @@ def change_places(mechanism):
 
 
 @routine
-def recover_positions(mechanism, t, state, work, p_row):
-    """Where the bodies are: Ψ'' = 0 and B q = p (65), from where the state has them; the last change is returned.
+def recover_positions(mechanism, t, state, work):
+    """Where the bodies are: Ψ'' = 0 and B q = p (65), from where the state has them; p was told by `aim_at`.
 
     Behind it stand the gradients there and the factors of the matrix. With Duals the last correction is made twice:
     derivatives of positions are exact after the first, those of the matrix after the second.
@@ -341,7 +381,8 @@ def recover_positions(mechanism, t, state, work, p_row):
     plan, loops = mechanism.plan, mechanism.loops
     status, number = part(loops, plan[STATUS, 0], 1), settings_of(mechanism)[0, NUMBER]
     find_places(mechanism, state)
-    fresh, missed, size = not value_of(status[0, FACTORED_FOR]) == number, 0.0, 0.0
+    near = settings_of(mechanism)[0, SINGULAR_NEAR] != 0.0
+    fresh, missed, size = near or not value_of(status[0, FACTORED_FOR]) == number, 0.0, 0.0
     for iteration in range(MOST_ITERATIONS):
         place_in_chart(mechanism, work)
         if fresh:
@@ -349,25 +390,26 @@ def recover_positions(mechanism, t, state, work, p_row):
             factorise(mechanism, work, MOVING)
         else:
             values(mechanism, t, state, work, MOVING)
-        put_gap(mechanism, work, state, p_row)
+        put_gap(mechanism)
         solve(mechanism, RIGHT, 1)
         size = change_places(mechanism)
-        if size <= FINE or (iteration > 0 and size * size <= FINE * missed) or size != size:
+        if size <= FINE or size != size or (iteration > 0 and size * size <= FINE * missed):
             break
-        fresh = iteration > 0 and size > SLOW * missed
+        if iteration > 0 and size <= ROUNDING and size > 0.5 * missed:
+            break
+        fresh = near or (iteration > 0 and size > SLOW * missed)
         missed = size
     passes = 2 if loops.shape[1] == widen(loops).shape[1] else 1
     for _ in range(passes):
         place_in_chart(mechanism, work)
         gradients(mechanism, t, state, work, MOVING)
         factorise(mechanism, work, MOVING)
-        put_gap(mechanism, work, state, p_row)
+        put_gap(mechanism)
         solve(mechanism, RIGHT, 1)
         size = change_places(mechanism)
     place_in_chart(mechanism, work)
     if size < math.inf:  # what is not a number would be taken for the next evaluation, and for all after it
         status[0, FACTORED_FOR] = number
-    return size
 
 
 # ------------------------------------------------------------------------------------------ velocities, accelerations
@@ -382,11 +424,10 @@ def find_freedoms(mechanism, c):
     plan, chart, loops = mechanism.plan, mechanism.chart, mechanism.loops
     n, x = plan[VELOCITIES, 0], rows_of(mechanism, SOLUTIONS)
     first, rank = equations_of(mechanism, c)
-    free, packed = n - rank, widen(x)
-    most, _ = wide.entries(x, packed, free + 1)
+    free = n - rank
     for i in range(n):
-        for entry in range(most):
-            packed[i, entry] = packed[i, entry] * 0.0
+        for k in range(free + 1):
+            x[i, k] = 0.0
     returning = settings_of(mechanism)[0, RETURN]
     for q in range(rank):
         demand = loops[q, RATE_OF_VALUE] + returning * loops[q, VALUE]
@@ -513,7 +554,7 @@ def put_jacobian(mechanism, work):
     """
     plan, chart, loops = mechanism.plan, mechanism.chart, mechanism.loops
     n, m = plan[VELOCITIES, 0], plan[EQUATIONS, 0]
-    a, scales = part(chart, plan[DECOMPOSED, 0], n), part(chart, plan[SCALES, 0], 3)
+    a, scales = part(chart, plan[DECOMPOSED, 0], n), part(chart, plan[SCALES, 0], 4)
     for e in range(m):
         squared = 0.0
         for k in range(n):
@@ -557,7 +598,7 @@ def last_pivot(mechanism):
 def take_chart(mechanism, rank, c):
     """The equations that P puts first, in the order of the model, and B = Q2ᵀ (60), become a chart."""
     plan, chart = mechanism.plan, mechanism.chart
-    n, m, scales = plan[VELOCITIES, 0], plan[EQUATIONS, 0], part(chart, plan[SCALES, 0], 3)
+    n, m, scales = plan[VELOCITIES, 0], plan[EQUATIONS, 0], part(chart, plan[SCALES, 0], 4)
     plan[plan[RANKS, 0] + c, 0] = rank
     for e in range(m):
         scales[c, e] = scales[REPORTED, e]
@@ -609,7 +650,7 @@ def multipliers(mechanism, work):
     plan, chart, frames = mechanism.plan, mechanism.chart, mechanism.body_frames
     n, m, rank = plan[VELOCITIES, 0], plan[EQUATIONS, 0], plan[plan[RANKS, 0] + 1, 0]
     a, spare = part(chart, plan[DECOMPOSED, 0], n), part(chart, plan[SPARE, 0], 2)
-    scales, column = part(chart, plan[SCALES, 0], 3), part(chart, plan[COLUMN, 0], max(n, m))
+    scales, column = part(chart, plan[SCALES, 0], 4), part(chart, plan[COLUMN, 0], max(n, m))
     for j in range(m):
         e = plan[plan[ORDER, 0] + j, 0]
         ratio = scales[IN_JOINTS, e] / scales[REPORTED, e]

@@ -27,6 +27,9 @@ from poinsot.algebra.vector import add, dot, negate, scale, sub
 from poinsot.errors import PoinsotError
 from poinsot.formulations.bodies import Kernels
 from poinsot.formulations.chart import (
+    beyond_rounding,
+    aim_at,
+    aim_at_places,
     cayley,
     centre,
     decompose,
@@ -35,6 +38,7 @@ from poinsot.formulations.chart import (
     factorise,
     find_accelerations,
     find_freedoms,
+    find_places,
     find_velocities,
     force_on,
     gradient_at,
@@ -53,7 +57,8 @@ from poinsot.formulations.chart import (
     values,
 )
 from poinsot.formulations.closure import RANK_TOLERANCE, Closure, depends
-from poinsot.formulations.loops import AT, KEPT, NEAR, OPENED, RECONSIDER
+from poinsot.formulations.loops import AT, NEAR, OPENED, RECONSIDER
+from poinsot.formulations.loops import KEPT as UNCHANGED
 from poinsot.formulations.qtz_plan import (
     ACCELERATIONS,
     BASES,
@@ -61,12 +66,16 @@ from poinsot.formulations.qtz_plan import (
     COLUMN,
     COUNTED,
     COUNTERS,
+    DECLINED,
     DECOMPOSED,
     END,
     EQUATIONS,
     FIRST_END,
     FREE,
+    BEFORE,
     IN_JOINTS,
+    KEPT,
+    LATEST,
     KERNEL,
     LAST_PIVOT,
     LEAST,
@@ -87,6 +96,7 @@ from poinsot.formulations.qtz_plan import (
     RIGHT,
     SCALES,
     SETTINGS,
+    SINGULAR_NEAR,
     SOLUTIONS,
     STATES,
     STATUS,
@@ -117,7 +127,7 @@ from poinsot.mechanism.absolute import (
 )
 from poinsot.mechanism.build import Layout
 from poinsot.mechanism.build_loads import with_laws_for
-from poinsot.mechanism.constraints import GRADIENT, RATE_OF_VALUE, VALUE, XI, put_equations, put_values
+from poinsot.mechanism.constraints import GRADIENT, RATE_OF_VALUE, VALUE, XI
 from poinsot.mechanism.dynamics import call_loads
 from poinsot.mechanism.initial import initial_state
 from poinsot.mechanism.report import add_reaction, clear_reaction
@@ -176,7 +186,8 @@ def kind(given: Mapping[str, Any]) -> type:
 def minimal_dynamics(mechanism, t, state, work, rate):
     """p'' (67), and the velocities and accelerations of the bodies beside it."""
     mechanism, state, work, rate = borrowed(mechanism), borrow(state), borrow(work), borrow(rate)
-    recover_positions(mechanism, t, state, work, first_freedom(mechanism))
+    aim_at(mechanism, state, first_freedom(mechanism))
+    recover_positions(mechanism, t, state, work)
     find_freedoms(mechanism, MOVING)
     find_velocities(mechanism, state, work, first_velocity(mechanism) + first_rate(mechanism))
     call_loads(mechanism, t, state, work)
@@ -184,14 +195,17 @@ def minimal_dynamics(mechanism, t, state, work, rate):
     first = first_velocity(mechanism)
     for k in range(first_rate(mechanism) + mechanism.plan[FREE, 0]):
         rate[k, 0] = state[first + k, 0]
-    put_rates(mechanism, state, work, rate)
+    put_rates(mechanism, t, state, work, rate)
 
 
 @routine
 def dynamics_on_group(mechanism, t, state, work, rate):
     """The rates (53): q' = Q̂1 b'' + Q̂2 z' of the positions, and z''."""
     mechanism, state, work, rate = borrowed(mechanism), borrow(state), borrow(work), borrow(rate)
-    place_as_given(mechanism, state, work)
+    if settings_of(mechanism)[0, SINGULAR_NEAR] != 0.0:
+        settle(mechanism, t, state, work)
+    else:
+        place_as_given(mechanism, state, work)
     gradients(mechanism, t, state, work, MOVING)
     factorise(mechanism, work, MOVING)
     find_freedoms(mechanism, MOVING)
@@ -204,20 +218,66 @@ def dynamics_on_group(mechanism, t, state, work, rate):
         put_column3(rate, MOTION * b + 3, 0, get3(work, mechanism.bodies[b, 0], VELOCITY))
     for f in range(mechanism.plan[FREE, 0]):
         rate[first_rate(mechanism) + f, 0] = state[row + f, 0]
-    put_rates(mechanism, state, work, rate)
+    put_rates(mechanism, t, state, work, rate)
 
 
 @kernel
-def put_rates(mechanism, state, work, rate):
-    """The rates of all velocities, and those of the counts."""
-    plan, momenta = mechanism.plan, rows_of(mechanism, MOMENTA)
-    n, free = mechanism.sizes[0, tables.VELOCITIES], plan[FREE, 0]
+def settle(mechanism, t, state, work):
+    """Bodies at the nearest closed positions with the same independent coordinates, at rest.
+
+    Near a singular position velocities have the error of positions over its distance: a stage must not be off.
+    """
+    aim_at_places(mechanism, state)
+    recover_positions(mechanism, t, state, work)
     for b in range(mechanism.bodies.shape[0]):
-        put_column3(rate, n + MOTION * b, 0, get3(work, mechanism.bodies[b, 0], ALPHA))
-        put_column3(rate, n + MOTION * b + 3, 0, get3(work, mechanism.bodies[b, 0], LINEAR))
+        none = scale(0.0, get3(work, mechanism.bodies[b, 0], POSITION))
+        put3(mechanism.loops, mechanism.plan[PLACES, 0] + b, 0, none)
+        put3(mechanism.loops, mechanism.plan[PLACES, 0] + b, 3, none)
+
+
+@kernel
+def put_rates(mechanism, t, state, work, rate):
+    """The rates of all velocities, and those of the counts.
+
+    Near a singular position the accelerations of the bodies, which are carried along only, are those before it and
+    their trend: there is rounding in what the constraints make of them, over the third power of the distance.
+    """
+    plan, chart, momenta = mechanism.plan, mechanism.chart, rows_of(mechanism, MOMENTA)
+    n, free, settings = mechanism.sizes[0, tables.VELOCITIES], plan[FREE, 0], settings_of(mechanism)
+    near, since = settings[0, SINGULAR_NEAR] != 0.0, t - settings[0, LATEST]
+    ahead = since / (settings[0, LATEST] - settings[0, BEFORE]) if settings[0, BEFORE] >= 0.0 else 0.0
+    for b in range(mechanism.bodies.shape[0]):
+        i, k, row = mechanism.bodies[b, 0], MOTION * b, plan[KEPT, 0]
+        alpha, a = get3(work, i, ALPHA), get3(work, i, LINEAR)
+        if near:
+            before, latest = get3(chart, row, k), get3(chart, row + 1, k)
+            alpha = add(scale(0.0, alpha), add(latest, scale(ahead, sub(latest, before))))
+            before, latest = get3(chart, row, k + 3), get3(chart, row + 1, k + 3)
+            a = add(scale(0.0, a), add(latest, scale(ahead, sub(latest, before))))
+        put_column3(rate, n + k, 0, alpha)
+        put_column3(rate, n + k + 3, 0, a)
     for f in range(free):
         rate[n + first_rate(mechanism) + f, 0] = momenta[f, free]
     count_rates(mechanism, plan, plan[COUNTERS, 0], plan[COUNTED, 0], state, work, rate)
+
+
+@kernel
+def keep_accelerations(mechanism, t, state, work):
+    """Note whether a singular position is near, and keep the accelerations of a state where none is."""
+    plan, chart, settings, row = mechanism.plan, mechanism.chart, settings_of(mechanism), mechanism.plan[KEPT, 0]
+    near = not mechanism.loops[plan[STATUS, 0], LEAST] >= NEARNESS * settings[0, USUAL]
+    settings[0, SINGULAR_NEAR] = 1.0 if near else 0.0
+    if near or t <= settings[0, LATEST]:
+        return
+    call_loads(mechanism, t, state, work)
+    find_accelerations(mechanism, t, state, work, MOVING)
+    settings[0, BEFORE], settings[0, LATEST] = settings[0, LATEST], t
+    for b in range(mechanism.bodies.shape[0]):
+        i, k = mechanism.bodies[b, 0], MOTION * b
+        put3(chart, row, k, get3(chart, row + 1, k))
+        put3(chart, row, k + 3, get3(chart, row + 1, k + 3))
+        put3(chart, row + 1, k, get3(work, i, ALPHA))
+        put3(chart, row + 1, k + 3, get3(work, i, LINEAR))
 
 
 @kernel
@@ -285,7 +345,8 @@ def reduced_residual(mechanism, t, state, acceleration, multiplier, work, out):
 def correct_minimal(mechanism, blocks, t, state, work, rate, kept):
     """The bodies' poses and velocities become those that p and p' say; no constraint has been left."""
     mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
-    recover_positions(mechanism, t, state, work, first_freedom(mechanism))
+    aim_at(mechanism, state, first_freedom(mechanism))
+    recover_positions(mechanism, t, state, work)
     if not largest_gap(mechanism, t, state, work) <= settings_of(mechanism)[0, CLOSED]:
         return OPENED
     find_freedoms(mechanism, MOVING)
@@ -295,6 +356,7 @@ def correct_minimal(mechanism, blocks, t, state, work, rate, kept):
         put_column9(state, POSE * b, 0, get9(work, i, ROTATION))
         put_column3(state, POSE * b + 9, 0, get3(work, i, POSITION))
     take_velocities(mechanism, state, work)
+    keep_accelerations(mechanism, t, state, work)
     return judge_chart(mechanism)
 
 
@@ -307,6 +369,8 @@ def correct_on_group(mechanism, blocks, t, state, work, rate, kept):
     find_freedoms(mechanism, MOVING)
     find_velocities(mechanism, state, work, first_velocity(mechanism) + first_rate(mechanism))
     take_velocities(mechanism, state, work)
+    keep_accelerations(mechanism, t, state, work)
+    find_places(mechanism, state)
     return judge_chart(mechanism)
 
 
@@ -366,12 +430,10 @@ def close(mechanism, t, state, work):
 def put_right(mechanism, column):
     """Φ or Φ' as a right-hand side, nothing for the independent velocities."""
     plan, right = mechanism.plan, rows_of(mechanism, RIGHT)
-    first, rank = equations_of(mechanism, MOVING)
     for q in range(plan[VELOCITIES, 0]):
         right[q, 0] = 0.0
-    for q in range(rank):
-        per_equation = mechanism.chart[plan[SCALES, 0] + MOVING, plan[first + q, 0]]
-        right[q, 0] = per_equation * mechanism.loops[q, column]
+    for q in range(plan[plan[RANKS, 0] + MOVING, 0]):
+        right[q, 0] = beyond_rounding(mechanism, MOVING, q, column)
 
 
 @kernel
@@ -403,9 +465,12 @@ def judge_chart(mechanism):
         return AT
     if least < NEARNESS * usual:
         return NEAR
-    if least < WEAK * usual or stretched(mechanism) > STRETCHED or turned(mechanism) > TURNED * TURNED:
+    if least > WEAK * usual:
+        settings[0, DECLINED] = 0.0
+    worn = least < WEAK * usual or stretched(mechanism) > STRETCHED
+    if turned(mechanism) > TURNED * TURNED or (worn and settings[0, DECLINED] == 0.0):
         return RECONSIDER
-    return KEPT
+    return UNCHANGED
 
 
 @kernel
@@ -460,6 +525,7 @@ def adopt(mechanism, t, state, work, rank):
     if healthy:
         take_chart(mechanism, rank, MOVING)
         settings[0, LAST_PIVOT] = max(settings[0, LAST_PIVOT], last_pivot(mechanism))
+    settings[0, DECLINED] = 0.0 if healthy else 1.0
     centre(mechanism, state)
     settings[0, NUMBER] += 1.0
     if healthy:

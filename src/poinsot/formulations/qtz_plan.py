@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.formulations.closure import CLOSED_TO, GYRATION
+from poinsot.formulations.closure import CLOSED_TO, GYRATION, ROUNDING_OF_ONE
 from poinsot.formulations.plan import way_of
 from poinsot.mechanism import tables as t
 from poinsot.mechanism.absolute import MOTION
@@ -37,21 +37,24 @@ LOST = 6
     VELOCITIES, EQUATIONS, RANK, FREE, STATES, VARIANT, PROJECTS, CHOSEN, RANKS, ORDER, PIVOTS, FIRST_END, COUNTERS, COUNTED,
     # In `loops`: where bodies are in the chart, the matrix in factors, right-hand sides, momenta, the reduced inertia.
     PLACES, UPPER, LOWER, SOLUTIONS, RIGHT, MOMENTA, REDUCED, STATUS,
-    # In `chart`: bodies, B of both charts, scales of equations, the decomposition with room beside, Q2, settings.
-    BASES, FREEDOMS, SCALES, DECOMPOSED, SPARE, KERNEL, COLUMN, SETTINGS, HEAD,
-) = range(31)  # fmt: skip
+    # In `chart`: bodies, B of both charts, scales of equations, the decomposition with room beside, Q2, a
+    # column, accelerations of two moments, settings.
+    BASES, FREEDOMS, SCALES, DECOMPOSED, SPARE, KERNEL, COLUMN, KEPT, SETTINGS, HEAD,
+) = range(32)  # fmt: skip
 # Of each end of an equation: the link of the body, its number, which term, whether it is b (1) or a (-1).
 END = 4
 # Columns of a body's row in `chart`: where it was at the last decomposition, and the roots of what makes its turning
 # and its motion comparable, inverted.
 ORIENTATION, CENTER, PER_TURN, PER_MOTION = 0, 9, 12, 13
 BASE_COLUMNS = 14
-# Rows of scales of the equations: in the metric of the masses, one of each chart, and by what they exert in their joints.
-IN_JOINTS = 2
+# Rows of scales of the equations: in the metric of the masses, one of each chart, by what they exert in their
+# joints, and the largest |Φ| that is rounding.
+IN_JOINTS, ROUNDED = 2, 3
 # Columns of the settings in `chart`: which decomposition it is, the largest |Φ| that counts as closed, the mechanism's
 # size, the rate of return, the least pivot of the elimination right after the decomposition, the largest that the last
-# pivot of a decomposition has been.
-NUMBER, CLOSED, SIZE, RETURN, USUAL, LAST_PIVOT = range(6)
+# pivot of a decomposition has been, whether the last decomposition was refused, whether a singular
+# position is near, the times at which accelerations were kept.
+NUMBER, CLOSED, SIZE, RETURN, USUAL, LAST_PIVOT, DECLINED, SINGULAR_NEAR, BEFORE, LATEST = range(10)
 # Columns of the status in `loops`: for which decomposition the elimination was last made, and its least pivot.
 FACTORED_FOR, LEAST = range(2)
 # The column of an equation's row in `loops` that holds its multiplier.
@@ -106,8 +109,8 @@ def with_plan(
     loops[table[STATUS], FACTORED_FOR] = -1.0
     height = 0
     for place, length in (
-        (BASES, bodies), (FREEDOMS, 2 * freest), (SCALES, 3), (DECOMPOSED, n), (SPARE, 2), (KERNEL, n),
-        (COLUMN, max(n, rows)), (SETTINGS, 1),
+        (BASES, bodies), (FREEDOMS, 2 * freest), (SCALES, 4), (DECOMPOSED, n), (SPARE, 2), (KERNEL, n),
+        (COLUMN, max(n, rows)), (KEPT, 2), (SETTINGS, 1),
     ):  # fmt: skip
         table[place], height = height, height + length
     chart = np.zeros((height, padded(max(n, rows, BASE_COLUMNS))))
@@ -115,7 +118,10 @@ def with_plan(
         mass, moments = body[t.BODY_MASS], np.trace(full(body[t.BODY_INERTIA : t.BODY_INERTIA + 6])) / 3.0
         base[PER_TURN] = (moments if moments > 0.0 else mass * (GYRATION * size) ** 2) ** -0.5
         base[PER_MOTION] = mass**-0.5
+    units = [1.0 if word.turns else size for word in layout.equations]
+    chart[table[SCALES] + ROUNDED, :rows] = ROUNDING_OF_ONE * np.array(units)
     settings = chart[table[SETTINGS]]
+    settings[BEFORE] = settings[LATEST] = -1.0
     settings[CLOSED], settings[SIZE] = CLOSED_TO * size, size
     if chosen.get("stabilize") == "baumgarte":
         settings[RETURN] = chosen["rate_of_return"]
