@@ -65,7 +65,7 @@ def find_pivot(a, n, j, sparse):
                 chosen, size = i, here
         elif here > largest or here != here:
             other, largest = i, here
-    if not size >= PREFERRED * largest:
+    if size < PREFERRED * largest or largest != largest:
         chosen, size = other, largest
     return chosen, size
 
