@@ -97,7 +97,7 @@ def null_space(a, n, rank, spare, out, wide):
     last, _ = entries(out, wide, n - rank)
     for i in range(n):
         for c in range(last):
-            wide[i, c] = wide[i, c] * 0.0
+            wide[i, c] = 0.0
         if i >= rank:
             out[i, i - rank] = 1.0
     for j in range(rank - 1, -1, -1):
