@@ -73,7 +73,7 @@ def find_pivot(a, n, j, sparse):
 @routine
 def solve(a, l, n, pivots, x, wide, columns):
     """Replace the first columns of x, a right-hand side each, by the solutions with the factors of `factorise`."""
-    most, lanes = entries(x, wide, columns)
+    most, _ = entries(x, wide, columns)
     for c in range(most):
         for j in range(n):
             i = pivots[j, 0]
