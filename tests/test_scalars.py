@@ -26,12 +26,14 @@ from poinsot.scalars import (
     Packs,
     absolute,
     atan2,
+    borrow,
     cos,
     curvature,
     exp,
     floats,
     log,
     maximum,
+    part,
     partials_of,
     point,
     power,
@@ -41,6 +43,7 @@ from poinsot.scalars import (
     sqrt,
     tan,
     value_of,
+    widen,
 )
 
 VIEWS = [floats, Packs, Duals]
@@ -382,3 +385,76 @@ def test_a_pointer_is_to_views_and_integers_only():
         point(Inner(1.5, np.zeros((1, 1))))
     with pytest.raises(TypeError):
         point(Inner((1, 2), np.zeros((1, 1))))
+
+
+@kernel
+def double_some_rows(view, first, rows, shapes):
+    """Double so many rows, and tell the shapes of the part and of the wide part."""
+    some = part(borrow(view), first, rows)
+    wide = widen(some)
+    for i in range(wide.shape[0]):
+        for c in range(wide.shape[1]):
+            wide[i, c] = wide[i, c] * 2.0
+    shapes[0, 0], shapes[0, 1] = some.shape
+    shapes[1, 0], shapes[1, 1] = wide.shape
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(("first", "rows"), [(0, 4), (1, 2), (3, 1), (0, 0), (4, 0)])
+def test_a_part_of_a_view_and_its_rows_widened_are_the_same_memory(view, first, rows):
+    given, shapes = view(4, 2 * WIDTH), np.zeros((2, 2))
+    data_of(given)[:] = np.random.default_rng(2).normal(size=data_of(given).shape)
+    expected = data_of(given).copy()
+    expected[first : first + rows] *= 2.0
+    double_some_rows(given, first, rows, shapes)
+    np.testing.assert_array_equal(data_of(given), expected)
+    assert shapes.tolist() == [[rows, 2 * WIDTH], [rows, 2 if view is floats else 2 * WIDTH]]
+
+
+@kernel
+def put_wide_rows(view, out):
+    """Each row of out becomes the sum of the rows of a view so far, and its first column the number of columns."""
+    view, out = borrow(view), borrow(out)
+    narrow, total, last = widen(view), widen(out), out.shape[0]
+    for i in range(last):
+        for c in range(total.shape[1]):
+            total[i, c] = 0.0
+            for before in range(i + 1):
+                total[i, c] += narrow[before, c]
+        out[i, 0] = out[i, 0] * 0.0 + view.shape[1] // narrow.shape[1]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_is_written_for_wide_rows_serves_every_view(view):
+    given, out = view(3, 2 * WIDTH), view(3, 2 * WIDTH)
+    data_of(given)[:] = np.random.default_rng(3).normal(size=data_of(given).shape)
+    data_of(out)[:] = np.nan
+    expected = np.cumsum(data_of(given), axis=0)
+    expected[:, 0] = 0.0
+    expected[:, 0, : 1 if view is Duals else None] = WIDTH if view is floats else 1.0
+    put_wide_rows(given, out)
+    np.testing.assert_allclose(data_of(out), expected, rtol=1e-15)
+
+
+@kernel
+def renumber(table, first, rows):
+    some = part(borrow(table), first, rows)
+    for i in range(some.shape[0]):
+        some[i, 0] = some[i, 0] + 10 * i
+
+
+def test_a_part_of_a_table_of_whole_numbers():
+    table = np.arange(5)[:, None].copy()
+    renumber(table, 2, 3)
+    assert table[:, 0].tolist() == [0, 1, 2, 13, 24]
+
+
+def test_a_view_over_doubles_that_are_there():
+    for view in (Packs, Duals):
+        data = np.arange(2.0 * view.depth).reshape(2, 1, view.depth)
+        over = view.over(data)
+        assert type(over) is view
+        assert over.shape == (2, 1)
+        over[1, 0] = over[1, 0] + 1.0
+        assert data[1, 0, 0] == view.depth + 1.0
+        assert over.data is data

@@ -90,6 +90,7 @@ def constrained(model, repeat=(), velocities=None):
         initial[7 * n + 6 * i + 3 : 7 * n + 6 * i + 6, 0] = spin
         if velocities is not None:
             initial[7 * n + 6 * i : 7 * n + 6 * i + 3, 0] = velocities[i]
+
     def derived():
         return Derived(address(residual, signature(dual)), mechanism, Duals(1, 1))
 

@@ -65,7 +65,7 @@ def find_pivot(a, n, j, sparse):
                 chosen, size = i, here
         elif here > largest or here != here:
             other, largest = i, here
-    if not size >= PREFERRED * largest:
+    if size < PREFERRED * largest or largest != largest:
         chosen, size = other, largest
     return chosen, size
 
@@ -73,7 +73,7 @@ def find_pivot(a, n, j, sparse):
 @routine
 def solve(a, l, n, pivots, x, wide, columns):
     """Replace the first columns of x, a right-hand side each, by the solutions with the factors of `factorise`."""
-    most, lanes = entries(x, wide, columns)
+    most, _ = entries(x, wide, columns)
     for c in range(most):
         for j in range(n):
             i = pivots[j, 0]

@@ -32,7 +32,7 @@ from numba.np.numpy_support import from_dtype
 from poinsot._jit import DISABLED, WIDTH
 from poinsot.scalars import native
 from poinsot.scalars.native import DualType, PackType
-from poinsot.scalars.views import ARRAY, Duals, Packs, ViewType
+from poinsot.scalars.views import ARRAY, Packs, ViewType
 
 
 class BorrowedType(types.Type):
@@ -117,7 +117,7 @@ def widen(view):
     is: what is written for rows of a wide view serves both, with `view.shape[1] // wide.shape[1]` columns in each of
     its entries.
     """
-    return Packs.over(view.reshape(len(view), -1, WIDTH)) if isinstance(view, np.ndarray) else view
+    return Packs.over(view.reshape(len(view), view.shape[1] // WIDTH, WIDTH)) if isinstance(view, np.ndarray) else view
 
 
 @overload(widen, jit_options={"forceinline": True})
@@ -143,7 +143,8 @@ def _part(typing_context, view, first, rows):
 
 def part(view, first, rows):
     """So many rows of a borrowed view, from one on, as a view of their own."""
-    return Duals.over(view.data[first : first + rows]) if isinstance(view, Packs) else view[first : first + rows]
+    rows_of_it = slice(first, first + rows)
+    return type(view).over(view.data[rows_of_it]) if isinstance(view, Packs) else view[rows_of_it]
 
 
 @overload(part, jit_options={"forceinline": True})
