@@ -1,4 +1,4 @@
-"""The QTZ decomposition of a constraint Jacobian Ψ, after paper 002, (3)-(20):
+"""The QTZ decomposition of a constraint Jacobian Ψ, after paper 002, (3)-(20).
 
     Ψᵀ P = [Q1 Q2] [T 0; 0 0] Z.
 

@@ -41,6 +41,7 @@ from poinsot.formulations.qtz_plan import (
     MOVING,
     NUMBER,
     ORDER,
+    ORDERED_FOR,
     ORIENTATION,
     PER_MOTION,
     PER_TURN,
@@ -88,7 +89,7 @@ from poinsot.scalars import part, sqrt, value_of, widen
 # Newton's iteration for positions, with the matrix of the evaluation before as long as that helps: it ends where the
 # next change, estimated from the last two, is rounding, or where changes are and become no smaller. Near a singular
 # position what is left shows in accelerations over the square of its distance.
-MOST_ITERATIONS, FINE, ROUNDING, SLOW = 20, 1e-16, 1e-14, 0.2
+MOST_ITERATIONS, FINE, FINEST, ROUNDING, SLOW = 20, 1e-14, 1e-16, 1e-14, 0.2
 
 
 # ------------------------------------------------------------------------------------------ parts of the tables
@@ -251,31 +252,45 @@ def add_to_row(a, i, k, x):
 
 @routine
 def factorise(mechanism, work, c):
-    """The matrix of a chart from the gradients in `loops`, in factors."""
+    """The matrix of a chart from the gradients in `loops`, in factors.
+
+    Pivots are looked for once after a decomposition; from then on rows stand where that has put them, but near singular
+    positions.
+    """
     plan, chart, loops = mechanism.plan, mechanism.chart, mechanism.loops
-    n = plan[VELOCITIES, 0]
-    upper, lower = rows_of(mechanism, UPPER), rows_of(mechanism, LOWER)
-    scales, pivots = part(chart, plan[SCALES, 0], 4), part(plan, plan[PIVOTS, 0], n)
+    n, status, settings = plan[VELOCITIES, 0], part(loops, plan[STATUS, 0], 1), settings_of(mechanism)
+    upper, lower, exchanges = rows_of(mechanism, UPPER), rows_of(mechanism, LOWER), part(loops, plan[PIVOTS, 0], 2)
+    ordered = value_of(status[0, ORDERED_FOR]) == settings[0, NUMBER] and settings[0, SINGULAR_NEAR] == 0.0
+    ordered = ordered and c == MOVING
+    places = part(exchanges, 1, 1)
+    if not ordered:
+        for row in range(n):
+            places[0, row] = row
+    scales = part(chart, plan[SCALES, 0], 4)
     first, rank = equations_of(mechanism, c)
     for q in range(rank):
-        e = plan[first + q, 0]
+        e, row = plan[first + q, 0], int(value_of(places[0, q]))
         for k in range(n):
-            upper[q, k] = 0.0
+            upper[row, k] = 0.0
         for at in range(plan[plan[FIRST_END, 0] + e, 0], plan[plan[FIRST_END, 0] + e + 1, 0], END):
             b = plan[at + 1, 0]
             moment, force = gradient_at(mechanism, work, at, q)
             base, per_equation = plan[BASES, 0] + b, scales[c, e]
-            add_to_row(upper, q, MOTION * b, scale(per_equation * chart[base, PER_TURN], moment))
-            add_to_row(upper, q, MOTION * b + 3, scale(per_equation * chart[base, PER_MOTION], force))
+            add_to_row(upper, row, MOTION * b, scale(per_equation * chart[base, PER_TURN], moment))
+            add_to_row(upper, row, MOTION * b + 3, scale(per_equation * chart[base, PER_MOTION], force))
     B, free = freedoms_of(mechanism, c)
     for f in range(free):
+        row = int(value_of(places[0, rank + f]))
         for b in range(mechanism.bodies.shape[0]):
             k, u = MOTION * b, get3(loops, plan[PLACES, 0] + b, 0)
-            put3(upper, rank + f, k, chart_rate_transposed(u, get3(B, f, k)))
-            put3(upper, rank + f, k + 3, add(get3(B, f, k + 3), scale(0.0, u)))
-    least = wide.factorise(upper, widen(upper), lower, n, rank, pivots)
-    status = part(loops, plan[STATUS, 0], 1)
-    status[0, LEAST] = least
+            put3(upper, row, k, chart_rate_transposed(u, get3(B, f, k)))
+            put3(upper, row, k + 3, add(get3(B, f, k + 3), scale(0.0, u)))
+    if ordered:
+        status[0, LEAST] = wide.factorise_in_order(upper, widen(upper), lower, n)
+    else:
+        status[0, LEAST] = wide.factorise(upper, widen(upper), lower, n, rank, exchanges)
+        wide.put_places(exchanges, n, places)
+        status[0, ORDERED_FOR] = settings[0, NUMBER] if c == MOVING else -1.0
     status[0, FACTORED_FOR] = -1.0
 
 
@@ -285,7 +300,7 @@ def solve(mechanism, place, columns):
     plan = mechanism.plan
     n = plan[VELOCITIES, 0]
     x = rows_of(mechanism, place)
-    packed, pivots = widen(x), part(plan, plan[PIVOTS, 0], n)
+    packed, pivots = widen(x), part(mechanism.loops, plan[PIVOTS, 0], 1)
     wide.solve(rows_of(mechanism, UPPER), rows_of(mechanism, LOWER), n, pivots, x, packed, columns)
     most, _ = wide.entries(x, packed, columns)
     for b in range(mechanism.bodies.shape[0]):
@@ -382,6 +397,7 @@ def recover_positions(mechanism, t, state, work):
     status, number = part(loops, plan[STATUS, 0], 1), settings_of(mechanism)[0, NUMBER]
     find_places(mechanism, state)
     near = settings_of(mechanism)[0, SINGULAR_NEAR] != 0.0
+    fine = FINEST if near else FINE
     fresh, missed, size = near or not value_of(status[0, FACTORED_FOR]) == number, 0.0, 0.0
     for iteration in range(MOST_ITERATIONS):
         place_in_chart(mechanism, work)
@@ -393,7 +409,7 @@ def recover_positions(mechanism, t, state, work):
         put_gap(mechanism)
         solve(mechanism, RIGHT, 1)
         size = change_places(mechanism)
-        if size <= FINE or size != size or (iteration > 0 and size * size <= FINE * missed):
+        if size <= fine or size != size or (iteration > 0 and size * size <= fine * missed):
             break
         if iteration > 0 and size <= ROUNDING and size > 0.5 * missed:
             break
@@ -579,8 +595,10 @@ def decompose(mechanism):
     plan, chart = mechanism.plan, mechanism.chart
     n, m = plan[VELOCITIES, 0], plan[EQUATIONS, 0]
     a, spare, order = part(chart, plan[DECOMPOSED, 0], n), part(chart, plan[SPARE, 0], 2), part(plan, plan[ORDER, 0], m)
-    rank = qtz.triangularise(a, widen(a), n, m, order, spare, widen(spare), RANK_TOLERANCE, plan[RANK, 0])
-    rank = max(rank, plan[RANK, 0] - LOST, 0)
+    found = qtz.triangularise(a, widen(a), n, m, order, spare, widen(spare), RANK_TOLERANCE, plan[RANK, 0])
+    rank = max(found, plan[RANK, 0] - LOST, 0)  # there is room for so many freedoms more
+    for j in range(max(found, 0), rank):
+        spare[0, j] = 0.0
     kernel_rows = part(chart, plan[KERNEL, 0], n)
     qtz.null_space(a, n, rank, spare, kernel_rows, widen(kernel_rows))
     return rank

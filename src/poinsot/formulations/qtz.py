@@ -168,6 +168,8 @@ SUSPECT = 0.3
 # step should not end where it is below that. These are roots of what holds for the other formulations, whose pivots are
 # squares of distances.
 NEARNESS, TOO_NEAR = 0.1, 3e-3
+# Where it may come near within a step or two.
+COMING = 0.8
 # With more velocities than this LAPACK decomposes, between steps; the kernel is faster below (benchmarks/paper_002.py).
 LARGE = 200
 # Newton's iteration for positions squares what is missing; more than this it never needs.
@@ -263,11 +265,12 @@ def put_rates(mechanism, t, state, work, rate):
 
 @kernel
 def keep_accelerations(mechanism, t, state, work):
-    """Note whether a singular position is near, and keep the accelerations of a state where none is."""
+    """Note whether a singular position is near, and keep the accelerations of a state where one may come."""
     plan, chart, settings, row = mechanism.plan, mechanism.chart, settings_of(mechanism), mechanism.plan[KEPT, 0]
-    near = not mechanism.loops[plan[STATUS, 0], LEAST] >= NEARNESS * settings[0, USUAL]
+    least = mechanism.loops[plan[STATUS, 0], LEAST] / settings[0, USUAL]
+    near = not least >= NEARNESS
     settings[0, SINGULAR_NEAR] = 1.0 if near else 0.0
-    if near or t <= settings[0, LATEST]:
+    if near or least > COMING or t <= settings[0, LATEST]:
         return
     call_loads(mechanism, t, state, work)
     find_accelerations(mechanism, t, state, work, MOVING)
@@ -463,14 +466,14 @@ def judge_chart(mechanism):
     least, usual = loops[plan[STATUS, 0], LEAST], settings[0, USUAL]
     if not least > TOO_NEAR * usual:
         return AT
-    if least < NEARNESS * usual:
-        return NEAR
     if least > WEAK * usual:
         settings[0, DECLINED] = 0.0
     worn = least < WEAK * usual or stretched(mechanism) > STRETCHED
-    if turned(mechanism) > TURNED * TURNED or (worn and settings[0, DECLINED] == 0.0):
+    if worn and settings[0, DECLINED] == 0.0:  # a decomposition will tell whether a singular position is near
         return RECONSIDER
-    return UNCHANGED
+    if least < NEARNESS * usual:
+        return NEAR
+    return RECONSIDER if turned(mechanism) > TURNED * TURNED else UNCHANGED
 
 
 @kernel
@@ -533,6 +536,7 @@ def adopt(mechanism, t, state, work, rank):
         gradients(mechanism, t, state, work, MOVING)
         factorise(mechanism, work, MOVING)
         settings[0, USUAL] = mechanism.loops[plan[STATUS, 0], LEAST]
+        settings[0, SINGULAR_NEAR] = 0.0
     if plan[VARIANT, 0] != WHOLE:
         place(mechanism, state, work)
         for f in range(plan[FREE, 0]):

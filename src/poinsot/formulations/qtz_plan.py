@@ -31,12 +31,12 @@ LOST = 6
 
 # The head of `plan`: numbers of velocities, of equations, of independent ones, of rows and of velocities of the state;
 # the variant; whether positions are brought back after a step; where lists begin: of the independent equations of both
-# charts, the order of the last decomposition, the rows exchanged by the elimination, where the ends of each equation
-# begin, the counted angles (and how many).
+# charts, the order of the last decomposition, where the ends of each equation begin, the counted angles (and how many).
 (
-    VELOCITIES, EQUATIONS, RANK, FREE, STATES, VARIANT, PROJECTS, CHOSEN, RANKS, ORDER, PIVOTS, FIRST_END, COUNTERS, COUNTED,
-    # In `loops`: where bodies are in the chart, the matrix in factors, right-hand sides, momenta, the reduced inertia.
-    PLACES, UPPER, LOWER, SOLUTIONS, RIGHT, MOMENTA, REDUCED, STATUS,
+    VELOCITIES, EQUATIONS, RANK, FREE, STATES, VARIANT, PROJECTS, CHOSEN, RANKS, ORDER, FIRST_END, COUNTERS, COUNTED,
+    # In `loops`: where bodies are in the chart, the matrix in factors, right-hand sides, momenta, the reduced
+    # inertia, which rows the elimination exchanges and where that puts them, the status.
+    PLACES, UPPER, LOWER, SOLUTIONS, RIGHT, MOMENTA, REDUCED, PIVOTS, STATUS,
     # In `chart`: bodies, B of both charts, scales of equations, the decomposition with room beside, Q2, a
     # column, accelerations of two moments, settings.
     BASES, FREEDOMS, SCALES, DECOMPOSED, SPARE, KERNEL, COLUMN, KEPT, SETTINGS, HEAD,
@@ -55,8 +55,9 @@ IN_JOINTS, ROUNDED = 2, 3
 # pivot of a decomposition has been, whether the last decomposition was refused, whether a singular
 # position is near, the times at which accelerations were kept.
 NUMBER, CLOSED, SIZE, RETURN, USUAL, LAST_PIVOT, DECLINED, SINGULAR_NEAR, BEFORE, LATEST = range(10)
-# Columns of the status in `loops`: for which decomposition the elimination was last made, and its least pivot.
-FACTORED_FOR, LEAST = range(2)
+# Columns of the status in `loops`: for which decomposition the elimination was last made, its least pivot, and for
+# which decomposition its order of rows is known.
+FACTORED_FOR, LEAST, ORDERED_FOR = range(3)
 # The column of an equation's row in `loops` that holds its multiplier.
 MULTIPLIER = EQUATION_OUTPUTS
 
@@ -83,7 +84,7 @@ def with_plan(
     table[VELOCITIES], table[EQUATIONS], table[RANK], table[FREE] = n, rows, rank, free
     table[STATES], table[VARIANT] = n_states, variant
     table[PROJECTS] = int(chosen.get("stabilize", "projection") == "projection")
-    for place, length in ((CHOSEN, 2 * rank), (RANKS, 2), (ORDER, rows), (PIVOTS, n)):
+    for place, length in ((CHOSEN, 2 * rank), (RANKS, 2), (ORDER, rows)):
         table[place] = len(table)
         table += [0] * length
     table[table[RANKS] + MOVING] = rank
@@ -101,12 +102,12 @@ def with_plan(
     freest = free + min(LOST, rank)
     height = rows
     for place, length in (
-        (PLACES, bodies), (UPPER, n), (LOWER, n), (SOLUTIONS, n), (RIGHT, n), (MOMENTA, n), (REDUCED, freest),
+        (PLACES, bodies), (UPPER, n), (LOWER, n), (SOLUTIONS, n), (RIGHT, n), (MOMENTA, n), (REDUCED, freest), (PIVOTS, 2),
         (STATUS, 1),
     ):  # fmt: skip
         table[place], height = height, height + length
     loops = np.zeros((height, padded(max(n, freest + 1, MULTIPLIER + 1))))
-    loops[table[STATUS], FACTORED_FOR] = -1.0
+    loops[table[STATUS], [FACTORED_FOR, ORDERED_FOR]] = -1.0
     height = 0
     for place, length in (
         (BASES, bodies), (FREEDOMS, 2 * freest), (SCALES, 4), (DECOMPOSED, n), (SPARE, 2), (KERNEL, n),
