@@ -368,7 +368,7 @@ def plot_five_bar(free: dict[str, ps.Run], turned: ps.Run, folder: Path) -> None
         style = {
             "color": PALETTE[place % 3],
             "linestyle": "--" if name.endswith("none") else "-",
-            "linewidth": 2.2 - 0.4 * place,
+            "linewidth": 2.0 - 0.5 * (place % 3),
         }
         gap = np.maximum(np.maximum.accumulate(violation(one)), 1e-18)
         gaps.semilogy(one.time, gap, label=name.removesuffix(", projection"), **style)
