@@ -59,3 +59,22 @@ def test_forward_dynamics_are_measured_with_all_three_scalars(script):
     row = benchmark.measure("4 spherical", benchmark.CASES["4 spherical"]())
     assert row["lanes"] < 1e-12
     assert row["residual"] < 1e-13
+
+
+def test_the_linkage_of_paper_002_swings_as_its_pendulum_with_its_joint_closed(script):
+    benchmark = script("paper_002")
+    run = ps.simulate(ps.case("five-bar"), 0.5, **benchmark.qtz_with("minimal", step=0.01))
+    np.testing.assert_allclose(benchmark.angle(run), benchmark.swinging(run.time)[0], rtol=0, atol=1e-9)
+    assert benchmark.violation(run).max() < 1e-12
+
+
+def test_the_decomposition_that_is_timed_finds_rank_and_null_space(script):
+    benchmark = script("paper_002")
+    n, m, rank = 18, 21, 17
+    rng = np.random.default_rng(3)
+    given = rng.normal(size=(n, rank)) @ rng.normal(size=(rank, m))
+    a, spare, out = (np.zeros((rows, benchmark.padded(m))) for rows in (n, 2, n))
+    order = np.zeros((m, 1), np.int64)
+    assert benchmark.decompose(1, given, a, n, m, order, spare, out, 1e-9, n) == rank
+    assert np.abs(given.T @ out[:, : n - rank]).max() < 1e-12
+    assert np.linalg.norm(out[:, 0]) == pytest.approx(1.0)
