@@ -52,7 +52,7 @@ class ManifoldODE:
     derived: Callable[[], Derived]
     dual_tables: tuple[Any, Any] | None = None
     project: int = 0
-    reconsider: Callable[[float, Array], None] | None = None
+    reconsider: Callable[[float, Array], int] | None = None
     diagnose: Callable[[float, Array], str] | None = None
     suspect: Callable[[float, Array], str | None] | None = None
     mobility: int | None = None
@@ -93,7 +93,7 @@ class SecondOrderDAE:
     derived: Callable[[], Derived]
     dual_tables: tuple[Any, Any] | None = None
     project: int = 0
-    reconsider: Callable[[float, Array], None] | None = None
+    reconsider: Callable[[float, Array], int] | None = None
     diagnose: Callable[[float, Array], str] | None = None
     suspect: Callable[[float, Array], str | None] | None = None
     mobility: int | None = None

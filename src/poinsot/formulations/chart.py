@@ -31,6 +31,7 @@ from poinsot.formulations.qtz_plan import (
     FACTORED_FOR,
     FIRST_END,
     FREE,
+    FREED,
     FREEDOMS,
     IN_JOINTS,
     KERNEL,
@@ -441,6 +442,7 @@ def find_freedoms(mechanism, c):
     n, x = plan[VELOCITIES, 0], rows_of(mechanism, SOLUTIONS)
     first, rank = equations_of(mechanism, c)
     free = n - rank
+    plan[FREED, 0] = free
     for i in range(n):
         for k in range(free + 1):
             x[i, k] = 0.0
@@ -513,34 +515,21 @@ def force_on(mechanism, work, b):
 
 
 @routine
-def find_accelerations(mechanism, t, state, work, c):
-    """M̂ p'' = Q̂2ᵀ (g - M Q̂1 γ'') (67), and q'' = Q̂1 γ'' + Q̂2 p'' (64) of all bodies; loads stand in `work`.
-
-    p'' stands in column `free` of the momenta.
-    """
+def put_reduced_inertia(mechanism):
+    """M̂ = Q̂2ᵀ M Q̂2 (49) as Cholesky's factor, and M Q̂2 in the columns of the momenta, after `find_freedoms`."""
     plan, loops, frames = mechanism.plan, mechanism.loops, mechanism.body_frames
-    x, right, momenta = rows_of(mechanism, SOLUTIONS), rows_of(mechanism, RIGHT), rows_of(mechanism, MOMENTA)
-    _, rank = equations_of(mechanism, c)
-    free = plan[VELOCITIES, 0] - rank
-    put_demand_on_accelerations(mechanism, t, state, work, c)
-    solve(mechanism, RIGHT, 1)
+    x, momenta, free = rows_of(mechanism, SOLUTIONS), rows_of(mechanism, MOMENTA), plan[FREED, 0]
     reduced = part(loops, plan[REDUCED, 0], free)
     for f in range(free):
         for g in range(free):
             reduced[f, g] = 0.0
-        momenta[f, free] = 0.0
     packed, rows = widen(x), widen(reduced)
     most, _ = wide.entries(x, packed, free)
     for b in range(mechanism.bodies.shape[0]):
         k, mass, J = MOTION * b, frames[b, BODY_MASS], get6(frames, b, BODY_INERTIA)
-        torque, force = force_on(mechanism, work, b)
-        torque = sub(torque, symmetric_times(J, column3(right, k, 0)))
-        force = sub(force, scale(mass, column3(right, k + 3, 0)))
         for f in range(free):
-            turn, shift = column3(x, k, f), column3(x, k + 3, f)
-            momenta[f, free] += dot(turn, torque) + dot(shift, force)
-            put_column3(momenta, k, f, symmetric_times(J, turn))
-            put_column3(momenta, k + 3, f, scale(mass, shift))
+            put_column3(momenta, k, f, symmetric_times(J, column3(x, k, f)))
+            put_column3(momenta, k + 3, f, scale(mass, column3(x, k + 3, f)))
         for m in range(MOTION):
             for f in range(free):
                 y = momenta[k + m, f]
@@ -548,15 +537,61 @@ def find_accelerations(mechanism, t, state, work, c):
                     rows[f, entry] = rows[f, entry] + packed[k + m, entry] * y
     if free > 0:
         cholesky(reduced, free)
-        cholesky_solve(reduced, free, momenta, free)
+
+
+@kernel
+def add_freedoms(mechanism):
+    """Add Q̂2 M̂⁻¹ y to the right-hand side's solution, where y stands in the column behind the momenta."""
+    plan, x, momenta = mechanism.plan, rows_of(mechanism, SOLUTIONS), rows_of(mechanism, MOMENTA)
+    right, free = rows_of(mechanism, RIGHT), plan[FREED, 0]
+    if free > 0:
+        cholesky_solve(part(mechanism.loops, plan[REDUCED, 0], free), free, momenta, free)
+    for f in range(free):
+        y = momenta[f, free]
+        for k in range(plan[VELOCITIES, 0]):
+            right[k, 0] += y * x[k, f]
+
+
+@routine
+def find_accelerations(mechanism, t, state, work, c):
+    """M̂ p'' = Q̂2ᵀ (g - M Q̂1 γ'') (67), and q'' = Q̂1 γ'' + Q̂2 p'' (64) of all bodies; loads stand in `work`.
+
+    p'' stands in the column behind the momenta.
+    """
+    plan, frames = mechanism.plan, mechanism.body_frames
+    x, right, momenta = rows_of(mechanism, SOLUTIONS), rows_of(mechanism, RIGHT), rows_of(mechanism, MOMENTA)
+    put_demand_on_accelerations(mechanism, t, state, work, c)
+    solve(mechanism, RIGHT, 1)
+    put_reduced_inertia(mechanism)
+    free = plan[FREED, 0]
+    for f in range(free):
+        momenta[f, free] = 0.0
+    for b in range(mechanism.bodies.shape[0]):
+        k, mass, J = MOTION * b, frames[b, BODY_MASS], get6(frames, b, BODY_INERTIA)
+        torque, force = force_on(mechanism, work, b)
+        torque = sub(torque, symmetric_times(J, column3(right, k, 0)))
+        force = sub(force, scale(mass, column3(right, k + 3, 0)))
+        for f in range(free):
+            momenta[f, free] += dot(column3(x, k, f), torque) + dot(column3(x, k + 3, f), force)
+    add_freedoms(mechanism)
     for b in range(mechanism.bodies.shape[0]):
         i, k = mechanism.bodies[b, 0], MOTION * b
-        alpha, a = column3(right, k, 0), column3(right, k + 3, 0)
-        for f in range(free):
-            y = momenta[f, free]
-            alpha, a = add(alpha, scale(y, column3(x, k, f))), add(a, scale(y, column3(x, k + 3, f)))
-        put3(work, i, ALPHA, alpha)
-        put3(work, i, LINEAR, a)
+        put3(work, i, ALPHA, column3(right, k, 0))
+        put3(work, i, LINEAR, column3(right, k + 3, 0))
+
+
+@routine
+def make_least(mechanism):
+    """Of all motions that do as much to the constraints as the right-hand side's solution, the least in the masses."""
+    plan, right, momenta = mechanism.plan, rows_of(mechanism, RIGHT), rows_of(mechanism, MOMENTA)
+    put_reduced_inertia(mechanism)
+    free = plan[FREED, 0]
+    for f in range(free):
+        total = 0.0 * right[0, 0]
+        for k in range(plan[VELOCITIES, 0]):
+            total -= momenta[k, f] * right[k, 0]
+        momenta[f, free] = total
+    add_freedoms(mechanism)
 
 
 # ------------------------------------------------------------------------------------------ the decomposition

@@ -45,6 +45,7 @@ from poinsot.formulations.chart import (
     gradients,
     independent_velocities,
     last_pivot,
+    make_least,
     multipliers,
     place_as_given,
     put_jacobian,
@@ -105,6 +106,7 @@ from poinsot.formulations.qtz_plan import (
     VARIANTS,
     VELOCITIES,
     WHOLE,
+    WORN,
     with_plan,
 )
 from poinsot.mechanism import tables
@@ -161,9 +163,9 @@ POSES = (SecondOrderODE, ManifoldODE, SecondOrderDAE)
 # this square of 1 / cos, where a body has turned by more than this from where it was (radians), and where the least
 # pivot of the elimination has come down to this part of what it was. It is taken for a new chart where its last pivot
 # is at least a part of the largest that has been: in a singular position the choice would be one of rounding.
-STRETCHED, TURNED, WEAK, HEALTHY = 2.0, 0.5, 0.3, 0.3
+STRETCHED, TURNED, WEAK, HEALTHY = 2.0, 1.0, 0.3, 0.3
 # Where a method fails and less than this part of that is left, a singular position is near.
-SUSPECT = 0.3
+SUSPECT = 0.03
 # A singular position is near where the least pivot is below this part of what it was after the decomposition, and a
 # step should not end where it is below that. These are roots of what holds for the other formulations, whose pivots are
 # squares of distances.
@@ -365,11 +367,10 @@ def correct_minimal(mechanism, blocks, t, state, work, rate, kept):
 
 @routine
 def correct_on_group(mechanism, blocks, t, state, work, rate, kept):
-    """Positions come back onto the constraints without a change of z; velocities become those that z' says."""
+    """Positions come back onto the constraints by the least motion; velocities become those that z' says."""
     mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
     if not close(mechanism, t, state, work):
         return OPENED
-    find_freedoms(mechanism, MOVING)
     find_velocities(mechanism, state, work, first_velocity(mechanism) + first_rate(mechanism))
     take_velocities(mechanism, state, work)
     keep_accelerations(mechanism, t, state, work)
@@ -379,19 +380,19 @@ def correct_on_group(mechanism, blocks, t, state, work, rate, kept):
 
 @routine
 def correct_reduced(mechanism, blocks, t, state, work, rate, kept):
-    """Positions, then velocities, come back onto the constraints without a change of the independent ones."""
+    """Positions, then velocities, come back onto the constraints by the least motion in the metric of the masses."""
     mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
     plan, loops, right = mechanism.plan, mechanism.loops, rows_of(mechanism, RIGHT)
     state = part(state, 0, plan[STATES, 0])
     if not close(mechanism, t, state, work):
         return OPENED
-    find_freedoms(mechanism, MOVING)
     if plan[PROJECTS, 0] != 0:
         place(mechanism, state, work)
         first, rank = equations_of(mechanism, MOVING)
         evaluate(mechanism, t, state, work, plan, first, rank)
         put_right(mechanism, RATE_OF_VALUE)
         solve(mechanism, RIGHT, 1)
+        make_least(mechanism)
         for b in range(mechanism.bodies.shape[0]):
             i, k = mechanism.bodies[b, 0], MOTION * b
             put3(work, i, ANGULAR_VELOCITY, sub(get3(work, i, ANGULAR_VELOCITY), column3(right, k, 0)))
@@ -402,9 +403,10 @@ def correct_reduced(mechanism, blocks, t, state, work, rate, kept):
 
 @routine
 def close(mechanism, t, state, work):
-    """Newton's iteration for the positions that are nearest in the directions that are not independent.
+    """Newton's iteration for closed positions, by the least motion in the metric of the masses.
 
-    Behind it, the gradients there and the factors of the matrix stand in `loops`. False where it does not converge.
+    Behind it, the gradients there, the factors of the matrix and the freedoms stand in `loops`. False where it does not
+    converge.
     """
     plan, right = mechanism.plan, rows_of(mechanism, RIGHT)
     missed, left = 0.0, 0.0
@@ -412,6 +414,7 @@ def close(mechanism, t, state, work):
         place_as_given(mechanism, state, work)
         gradients(mechanism, t, state, work, MOVING)
         factorise(mechanism, work, MOVING)
+        find_freedoms(mechanism, MOVING)
         left = 0.0
         for q in range(plan[plan[RANKS, 0] + MOVING, 0]):
             left = larger(left, mechanism.loops[q, VALUE])
@@ -422,6 +425,7 @@ def close(mechanism, t, state, work):
         missed = left
         put_right(mechanism, VALUE)
         solve(mechanism, RIGHT, 1)
+        make_least(mechanism)
         for b in range(mechanism.bodies.shape[0]):
             turn, shift = column3(right, MOTION * b, 0), column3(right, MOTION * b + 3, 0)
             put_column9(state, POSE * b, 0, product(column9(state, POSE * b, 0), cayley(negate(turn))))
@@ -468,8 +472,9 @@ def judge_chart(mechanism):
         return AT
     if least > WEAK * usual:
         settings[0, DECLINED] = 0.0
-    worn = least < WEAK * usual or stretched(mechanism) > STRETCHED
-    if worn and settings[0, DECLINED] == 0.0:  # a decomposition will tell whether a singular position is near
+    worn = (least < WEAK * usual or stretched(mechanism) > STRETCHED) and settings[0, DECLINED] == 0.0
+    settings[0, WORN] = 1.0 if worn else 0.0
+    if worn:  # a decomposition will tell whether a singular position is near
         return RECONSIDER
     if least < NEARNESS * usual:
         return NEAR
@@ -503,8 +508,11 @@ def turned(mechanism):
 
 @routine
 def renew(mechanism, blocks, t, state, work, rate, kept):
-    """Centre the chart on the state, and choose its equations and velocities anew."""
+    """Centre the chart on the state, and choose its equations and velocities anew if that is wanted; 1 if they are."""
     mechanism, state, work = borrowed(mechanism), borrow(state), borrow(work)
+    if settings_of(mechanism)[0, WORN] == 0.0:
+        put_centre(mechanism, state, work)
+        return 0
     put_all_gradients(mechanism, t, state, work)
     put_jacobian(mechanism, work)
     return adopt(mechanism, t, state, work, decompose(mechanism))
@@ -529,7 +537,6 @@ def adopt(mechanism, t, state, work, rank):
         take_chart(mechanism, rank, MOVING)
         settings[0, LAST_PIVOT] = max(settings[0, LAST_PIVOT], last_pivot(mechanism))
     settings[0, DECLINED] = 0.0 if healthy else 1.0
-    centre(mechanism, state)
     settings[0, NUMBER] += 1.0
     if healthy:
         place_as_given(mechanism, state, work)
@@ -537,12 +544,22 @@ def adopt(mechanism, t, state, work, rank):
         factorise(mechanism, work, MOVING)
         settings[0, USUAL] = mechanism.loops[plan[STATUS, 0], LEAST]
         settings[0, SINGULAR_NEAR] = 0.0
+    put_centre(mechanism, state, work)
+    return 1 if healthy else 0
+
+
+@kernel
+def put_centre(mechanism, state, work):
+    """Centre the chart on the state: p = 0, and p' from the velocities."""
+    plan = mechanism.plan
+    state = part(state, 0, plan[STATES, 0])
+    centre(mechanism, state)
+    settings_of(mechanism)[0, NUMBER] += 1.0
     if plan[VARIANT, 0] != WHOLE:
         place(mechanism, state, work)
         for f in range(plan[FREE, 0]):
             state[first_freedom(mechanism) + f, 0] = 0.0
         independent_velocities(mechanism, work, state, first_velocity(mechanism) + first_rate(mechanism))
-    return 1 if healthy else 0
 
 
 # ------------------------------------------------------------------------------------------ the report
@@ -657,10 +674,13 @@ class Posed:
     def choose(self, state: Array, usual: Array) -> None:
         """The first chart: that of the state, or of one near it where it is singular."""
         for place in (usual, state):
+            self.chart[self.plan[SETTINGS], WORN] = 1.0
             renew(self.pointer, self.blocks, 0.0, lend(place), self.lent, self.lent, self.lent)
 
-    def decompose_by_lapack(self, time: float, state: Array) -> None:
+    def decompose_by_lapack(self, time: float, state: Array) -> int:
         """What `renew` does, for large systems."""
+        if self.chart[self.plan[SETTINGS], WORN] == 0.0:
+            return renew(self.pointer, self.blocks, time, lend(state), self.lent, self.lent, self.lent)
         prepare(self.pointer, time, lend(state), self.lent)
         n, m, most = (int(self.plan[place]) for place in (VELOCITIES, EQUATIONS, RANK))
         first = self.plan[DECOMPOSED]
@@ -672,7 +692,7 @@ class Posed:
         self.chart[first : first + min(n, m), :m] = R[: min(n, m)]
         kernel_rows = self.plan[KERNEL]
         self.chart[kernel_rows : kernel_rows + n, : n - rank] = Q[:, rank:]
-        adopt(self.pointer, time, lend(state), self.lent, rank)
+        return adopt(self.pointer, time, lend(state), self.lent, rank)
 
     def suspect(self, layout: Layout, time: float, state: Array) -> str | None:
         """What is singular at a state in which a method fails, if anything is."""

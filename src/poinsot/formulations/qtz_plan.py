@@ -29,18 +29,18 @@ MOVING, REPORTED = range(2)
 # How far below its usual value the rank may be where it is reported, in a singular position.
 LOST = 6
 
-# The head of `plan`: numbers of velocities, of equations, of independent ones, of rows and of velocities of the state;
-# the variant; whether positions are brought back after a step; where lists begin: of the independent equations of both
+# The head of `plan`: numbers of velocities, of equations, of independent ones, of freedoms in the motion and in
+# the chart that was factorised last, of rows of the state; the variant; whether positions are brought back after a step; where lists begin: of the independent equations of both
 # charts, the order of the last decomposition, where the ends of each equation begin, the counted angles (and how many).
 (
-    VELOCITIES, EQUATIONS, RANK, FREE, STATES, VARIANT, PROJECTS, CHOSEN, RANKS, ORDER, FIRST_END, COUNTERS, COUNTED,
+    VELOCITIES, EQUATIONS, RANK, FREE, FREED, STATES, VARIANT, PROJECTS, CHOSEN, RANKS, ORDER, FIRST_END, COUNTERS, COUNTED,
     # In `loops`: where bodies are in the chart, the matrix in factors, right-hand sides, momenta, the reduced
     # inertia, which rows the elimination exchanges and where that puts them, the status.
     PLACES, UPPER, LOWER, SOLUTIONS, RIGHT, MOMENTA, REDUCED, PIVOTS, STATUS,
     # In `chart`: bodies, B of both charts, scales of equations, the decomposition with room beside, Q2, a
     # column, accelerations of two moments, settings.
     BASES, FREEDOMS, SCALES, DECOMPOSED, SPARE, KERNEL, COLUMN, KEPT, SETTINGS, HEAD,
-) = range(32)  # fmt: skip
+) = range(33)  # fmt: skip
 # Of each end of an equation: the link of the body, its number, which term, whether it is b (1) or a (-1).
 END = 4
 # Columns of a body's row in `chart`: where it was at the last decomposition, and the roots of what makes its turning
@@ -53,8 +53,9 @@ IN_JOINTS, ROUNDED = 2, 3
 # Columns of the settings in `chart`: which decomposition it is, the largest |Φ| that counts as closed, the mechanism's
 # size, the rate of return, the least pivot of the elimination right after the decomposition, the largest that the last
 # pivot of a decomposition has been, whether the last decomposition was refused, whether a singular
-# position is near, the times at which accelerations were kept.
-NUMBER, CLOSED, SIZE, RETURN, USUAL, LAST_PIVOT, DECLINED, SINGULAR_NEAR, BEFORE, LATEST = range(10)
+# position is near, the times at which accelerations were kept, whether a new decomposition
+# is wanted.
+NUMBER, CLOSED, SIZE, RETURN, USUAL, LAST_PIVOT, DECLINED, SINGULAR_NEAR, BEFORE, LATEST, WORN = range(11)
 # Columns of the status in `loops`: for which decomposition the elimination was last made, its least pivot, and for
 # which decomposition its order of rows is known.
 FACTORED_FOR, LEAST, ORDERED_FOR = range(3)

@@ -119,7 +119,8 @@ class Loop:
                 elif status == s.NEWTON_WANTED and self.bring_newton is not None:
                     self.bring_newton(self)
                 elif status == s.RECONSIDER and self.problem.reconsider is not None:
-                    self.problem.reconsider(float(self.clock[s.TIME]), self.memory.state)
+                    renewed = self.problem.reconsider(float(self.clock[s.TIME]), self.memory.state)
+                    self.counts[s.DECOMPOSITIONS] += renewed
                 elif status == s.WATCH and events is not None:
                     failure = events.look()
                     if failure is not None:

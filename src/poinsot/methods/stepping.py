@@ -207,9 +207,8 @@ def finish_step(calls, system, method, memory, solver, output, clock, counts):
         if end > there - nearness(clock, there):
             counts[GRID] += 1
     if outcome == RECONSIDER:
-        counts[DECOMPOSITIONS] += 1
         if system.renew != 0:
-            call_project(system, system.renew, end, memory.state)
+            counts[DECOMPOSITIONS] += call_project(system, system.renew, end, memory.state)
             return RUNNING
     return outcome
 
