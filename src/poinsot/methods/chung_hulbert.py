@@ -26,13 +26,13 @@ from poinsot.methods.collocation import (
     LEAST_SIZE,
     MOST_FIXED_POINT,
     ON,
-    POSITION_ROUNDING,
     STALLED,
     STAYS,
     WEAK,
     limit,
     newton_is_on,
     patience,
+    position_rounding,
 )
 from poinsot.methods.newton import factor, solve
 from poinsot.methods.stage_newton import STALE
@@ -227,7 +227,7 @@ def iterate(system, method, memory, solver, clock, counts, h):
     copy(memory.multiplier, memory.new_multiplier)
     before = previous = math.inf
     contraction, renewed, near = 0.0, not newton, False
-    stalled = STALLED + (POSITION_ROUNDING / abs(h) if method.index == 3 else 0.0)
+    of_positions = position_rounding(method, memory, h)
     for iteration in range(MOST_FIXED_POINT):
         size = put_new_point(system, method, memory, h)
         put_defect(system, method, memory, clock[TIME] + h)
@@ -249,7 +249,7 @@ def iterate(system, method, memory, solver, clock, counts, h):
         size = max(LEAST_SIZE, size)
         if iteration > 0:
             contraction = max(contraction, change / previous)
-        near = change <= stalled * size
+        near = change <= STALLED * size + of_positions
         if change <= limit(method, clock, size) or (near and change > STAYS * before):
             memory.notes[CONTRACTION] = contraction
             return RUNNING

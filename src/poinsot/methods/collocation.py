@@ -48,7 +48,7 @@ MOST_FIXED_POINT, MOST_NEWTON, WEAK, SLOW, STAYS, STUCK = 100, 50, 0.1, 0.25, 0.
 ROUNDING, STALLED, LEAST_SIZE = 2.3e-16, 1e-10, 1e-3
 # The same near a singular position, where rounding grows across the constraints, and the projection removes it.
 ACROSS_CONSTRAINTS = 1e-3
-# Where constraints are on positions, these are divided by the step twice, and rounding with them.
+# Where constraints are on positions, these are divided by the step, and so is rounding in the largest of them.
 POSITION_ROUNDING = 1e-14
 # Adaptive steps iterate to this part of the tolerance.
 PART_OF_TOLERANCE = 1e-3
@@ -223,9 +223,8 @@ def iterate(system, method, memory, solver, clock, counts, h, newton):
     renewable, renewals = newton and memory.notes[AGE] < math.inf, 0
     near, contraction = False, 0.0
     memory.notes[AGE] = max(memory.notes[AGE], 0.0)
-    stalled = STALLED + (POSITION_ROUNDING / abs(h) if method.index == 3 else 0.0)
-    if clock[LEAST] > 0.0:
-        stalled = ACROSS_CONSTRAINTS
+    stalled = ACROSS_CONSTRAINTS if clock[LEAST] > 0.0 else STALLED
+    of_positions = position_rounding(method, memory, h)
     for n in range(MOST_NEWTON if newton else MOST_FIXED_POINT):
         put_stages(system.blocks, method, memory, h)
         put_defects(system, method, memory, clock, h)
@@ -241,7 +240,7 @@ def iterate(system, method, memory, solver, clock, counts, h, newton):
         size = max(LEAST_SIZE, largest_velocity(method, memory))
         if n > 0:
             contraction = max(contraction, change / previous)
-        near = change <= stalled * size
+        near = change <= stalled * size + of_positions
         if change <= limit(method, clock, size) or (near and change > STAYS * before):
             memory.notes[CONTRACTION] = contraction
             return RUNNING
@@ -311,6 +310,15 @@ def add_defects(method, memory):
         for i in range(method.constraints):
             memory.multipliers[i, s] += memory.defect[n + i, s]
     return largest
+
+
+@kernel
+def position_rounding(method, memory, h):
+    """What rounding in positions makes of velocities where constraints are on positions."""
+    largest = 0.0
+    for i in range(method.velocity_row if method.index == 3 else 0):
+        largest = max(largest, abs(memory.state[i, 0]))
+    return POSITION_ROUNDING * largest / abs(h)
 
 
 @kernel
