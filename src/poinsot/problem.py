@@ -28,13 +28,15 @@ class ManifoldODE:
     nothing has to be compiled (none: those of `mechanism` and of Duals).
 
     Where the state is constrained, `project` is the address of a kernel (mechanism, blocks, t, state, work, room, room)
-    that brings it back and answers 0; 1 where it cannot, for which `diagnose` has the words; 2 where `reconsider`
-    should choose its equations anew; 3 and 4 near and in a singular position; and 5 where it has renewed what the state
-    holds constant over a step, so that rates jump. A problem that `renews` wants that even where nothing is to be
-    stabilised. Where `project` answers 2 and there is a `renew`, that kernel changes the accepted state in place, with the
-    same arguments. `observe` is called instead of the rates before a report, where there is one. `suspect` may know why a method fails at a state. `mobility` counts the degrees of freedom that the
-    joints leave, and `redundant` holds the rows of the mechanism's equations that say nothing new: where there are any,
-    the reactions that `report` writes are some that give the motion, and those that a Run holds the least ones.
+    that brings it back and answers 0; 1 where it cannot, for which `diagnose` has the words; 2 where what coordinates
+    of the state mean should be chosen anew; 3 and 4 near and in a singular position; and 5 where it has renewed what
+    the state holds constant over a step, so that rates jump. A problem that `renews` wants that even where nothing is
+    to be stabilised. Where the answer is 2, `renew` changes the accepted state in place, with the same arguments, or
+    `reconsider` does from Python where there is no such kernel; both answer 1 where they have chosen anew. `observe` is
+    called instead of the rates before a report, where there is one. `suspect` may know why a method fails at a state.
+    `mobility` counts the degrees of freedom that the joints leave, and `redundant` holds the rows of the mechanism's
+    equations that say nothing new: where there are any, the reactions that `report` writes are some that give the
+    motion, and those that a Run holds the least ones.
 
     `rotations` is a table of the rotation matrices in the state where `blocks` has them as numbers. With `multipliers`
     the report has those of orthogonality and of the joints, too.

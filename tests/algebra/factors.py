@@ -105,7 +105,7 @@ class Elimination:
 
     def __init__(self, A, B, sparse=0):
         self.n, columns = B.shape
-        self.u, self.x, self.pivots = padded(A), padded(B), np.full((self.n, 1), -1)
+        self.u, self.x, self.pivots = padded(A), padded(B), np.full((1, self.n), -1.0)
         self.l = np.full((self.n, self.n), np.nan)
         self.least = eliminate(lend(self.u), lend(self.l), self.n, sparse, lend(self.pivots), lend(self.x), columns)
         self.X = self.x[:, :columns]
@@ -114,7 +114,7 @@ class Elimination:
     def permuted(self):
         """The rows of A in the order of the pivots."""
         rows = list(range(self.n))
-        for j, i in enumerate(self.pivots[:, 0]):
+        for j, i in enumerate(self.pivots[0].astype(int)):
             rows[j], rows[i] = rows[i], rows[j]
         return rows
 
@@ -122,7 +122,7 @@ class Elimination:
 def with_derivatives(A, dA, B, dB):
     """The solution of A X = B and its derivatives along as many directions as the last axes have."""
     n, columns = B.shape
-    a, l, x, pivots = Duals(n, n), Duals(n, n), Duals(n, columns), np.zeros((n, 1), np.int64)
+    a, l, x, pivots = Duals(n, n), Duals(n, n), Duals(n, columns), np.zeros((1, n))
     a.data[:, :, 0], a.data[:, :, 1:], x.data[:, :, 0], x.data[:, :, 1:] = A, dA, B, dB
     least = eliminate(lend(a), lend(l), n, 0, lend(pivots), lend(x), columns)
     return x.data[:, :, 0], x.data[:, :, 1:], least

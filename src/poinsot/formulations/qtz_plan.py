@@ -29,16 +29,17 @@ MOVING, REPORTED = range(2)
 # How far below its usual value the rank may be where it is reported, in a singular position.
 LOST = 6
 
-# The head of `plan`: numbers of velocities, of equations, of independent ones, of freedoms in the motion and in
-# the chart that was factorised last, of rows of the state; the variant; whether positions are brought back after a step; where lists begin: of the independent equations of both
-# charts, the order of the last decomposition, where the ends of each equation begin, the counted angles (and how many).
+# The head of `plan`: numbers of velocities, of equations, of independent ones, of freedoms in the motion and in the
+# chart that was factorised last, of rows of the state; the variant; whether positions are brought back after a step.
+# Where lists begin: of the independent equations of both charts, their numbers, the order of the last decomposition,
+# where the ends of each equation begin, the counted angles (and how many). In `loops`: where bodies are in the chart,
+# the matrix in factors, right-hand sides, momenta, the reduced inertia, which rows the elimination exchanges and where
+# that puts them, the status. In `chart`: bodies, B of both charts, scales of equations, the decomposition with room
+# beside, Q2, a column, accelerations of two moments, settings.
 (
-    VELOCITIES, EQUATIONS, RANK, FREE, FREED, STATES, VARIANT, PROJECTS, CHOSEN, RANKS, ORDER, FIRST_END, COUNTERS, COUNTED,
-    # In `loops`: where bodies are in the chart, the matrix in factors, right-hand sides, momenta, the reduced
-    # inertia, which rows the elimination exchanges and where that puts them, the status.
+    VELOCITIES, EQUATIONS, RANK, FREE, FREED, STATES, VARIANT, PROJECTS,
+    CHOSEN, RANKS, ORDER, FIRST_END, COUNTERS, COUNTED,
     PLACES, UPPER, LOWER, SOLUTIONS, RIGHT, MOMENTA, REDUCED, PIVOTS, STATUS,
-    # In `chart`: bodies, B of both charts, scales of equations, the decomposition with room beside, Q2, a
-    # column, accelerations of two moments, settings.
     BASES, FREEDOMS, SCALES, DECOMPOSED, SPARE, KERNEL, COLUMN, KEPT, SETTINGS, HEAD,
 ) = range(33)  # fmt: skip
 # Of each end of an equation: the link of the body, its number, which term, whether it is b (1) or a (-1).
@@ -103,8 +104,8 @@ def with_plan(
     freest = free + min(LOST, rank)
     height = rows
     for place, length in (
-        (PLACES, bodies), (UPPER, n), (LOWER, n), (SOLUTIONS, n), (RIGHT, n), (MOMENTA, n), (REDUCED, freest), (PIVOTS, 2),
-        (STATUS, 1),
+        (PLACES, bodies), (UPPER, n), (LOWER, n), (SOLUTIONS, n), (RIGHT, n), (MOMENTA, n), (REDUCED, freest),
+        (PIVOTS, 2), (STATUS, 1),
     ):  # fmt: skip
         table[place], height = height, height + length
     loops = np.zeros((height, padded(max(n, freest + 1, MULTIPLIER + 1))))
