@@ -257,7 +257,7 @@ class Posed:
         self.Q2 = self.chart[self.plan[FREEDOMS] : self.plan[FREEDOMS] + self.free, : self.n].T.copy()
 
     def state(self, seed, far=0.1):
-        """p and p' at random, for turns and speeds of that and of one; the bodies still where they were at the start."""
+        """p and p' at random, for turns and speeds of that and of one; the bodies still where they were."""
         random, state = np.random.default_rng(seed), self.problem.initial.copy()
         unit = 1.0 / np.abs(self.D[:, None] * self.Q2).max(initial=1e-9)
         state[self.p, 0] = far * unit * random.uniform(-1.0, 1.0, self.free)
@@ -394,7 +394,6 @@ def test_multipliers_are_the_least_at_once(name):
         np.testing.assert_allclose(found, wanted[variable], rtol=0, atol=1e-10 * scale, err_msg=variable)
 
 
-@pytest.mark.slow  # the kernels for derivatives take long to compile
 @pytest.mark.parametrize("name", ["bricard", "stewart-platform"])
 def test_derivatives(name):
     posed = Posed(ps.case(name))
