@@ -52,6 +52,18 @@ def all_loads():
     return model
 
 
+def crank():
+    """A crank and a rod whose point slides along a slope: a loop, with an equation more than it takes."""
+    model = ps.Model("crank")
+    bar = ps.Inertia.box(mass=1.0, size=(0.1, 0.1, 0.5))
+    model.body("crank", bar, (0.0, 0.0, 0.25), angular_velocity=(0.0, 3.0, 0.0))
+    model.body("rod", bar, (0.0, 0.0, 0.75))
+    model.revolute("pivot", model.ground, "crank", at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+    model.revolute("pin", "crank", "rod", at=(0.0, 0.0, 0.5), axis=(0.0, 1.0, 0.0))
+    model.point_on_line("slide", model.ground, "rod", at=(0.0, 0.0, 1.0), axis=(1.0, 0.0, 1.0))
+    return model
+
+
 def stop_after():
     return ps.Event(lambda t, outputs: t - 0.05, terminal=True)
 
@@ -73,6 +85,8 @@ def results():
         runs[f"satellite, {method}"] = ps.simulate(
             ps.case("dual-spin-satellite"), 0.2, step=0.1, method=method, output_step=0.07, **options
         )
+    for variant in ("minimal", "independent-accelerations", "reduced"):
+        runs[f"crank, {variant}"] = ps.simulate(crank(), 0.1, step=0.05, formulation="qtz", qtz=variant)
     runs["arm, watched"] = ps.simulate(all_loads(), 0.05, step=0.01, method="rkmk4", events=[*watched, stop])
     runs["pendulum, stopped"] = ps.simulate(ps.case("double-pendulum"), 0.1, rtol=1e-8, events=[kick, stop_after()])
     return {

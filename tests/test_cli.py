@@ -239,6 +239,18 @@ def test_methods_lists_options(command):
     assert options["group"]["meaning"] in line
 
 
+def test_a_formulation_is_told_what_to_integrate(command):
+    given = ("run", "five-bar", "--formulation", "qtz", "--t-end", "0.1", "--no-plot", "--json")
+    status, out, _ = command(*given, "--method", "radau5", "--option", "qtz=reduced")
+    report = json.loads(out)
+    assert status == 0
+    assert (report["formulation"], report["method"], report["options"]) == ("qtz", "radau5", {"qtz": "reduced"})
+    assert len(report["redundant"]) == 7
+    status, out, err = command(*given, "--option", "qtz=reducd")
+    assert (status, out) == (2, "")
+    assert 'did you mean "reduced"?' in err
+
+
 def test_options_are_listed_by_what_they_may_be():
     from poinsot.cli import _described, _option_rows
     from poinsot.problem import Option

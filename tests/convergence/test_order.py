@@ -64,6 +64,29 @@ def test_order_with_constraints(method):
     assert slope(steps, errors) == pytest.approx(ORDERS[method], abs=0.2)
 
 
+# Numbers of steps within half a second of the chain in coordinates of charts that are renewed after some of them.
+CHARTS = {
+    "rk4": (226, 320, 453, 640, 905, 1280), "dop853": (60, 67, 74, 83, 92, 102, 114, 127, 141, 157),
+    "rkmk4": (226, 320, 453, 640, 905), "gauss2": (100, 141, 200, 283, 400, 566), "gauss3": (85, 120, 170, 240),
+    "radau5": (60, 85, 120, 170, 240), "generalized-alpha": (400, 560, 800, 1120),
+}  # fmt: skip
+WITH_CHARTS = [
+    ("rk4", {}), ("dop853", {}), ("gauss2", {}), ("gauss3", {}), ("generalized-alpha", {}),
+    ("gauss2", {"iteration": "newton"}), ("gauss3", {"iteration": "newton"}),
+    ("rk4", {"qtz": "independent-accelerations"}), ("rkmk4", {"qtz": "independent-accelerations"}),
+    ("radau5", {"qtz": "reduced"}), ("radau5", {"qtz": "reduced", "index": 1}),
+    ("generalized-alpha", {"qtz": "reduced", "stabilize": "none"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "options"), WITH_CHARTS)
+def test_order_in_reduced_coordinates(method, options):
+    steps = 0.5 / np.array(CHARTS[method])
+    errors = [chain_error(0.5, step=h, method=method, formulation="qtz", **options) for h in steps]
+    assert min(errors) > 3e-13
+    assert slope(steps, errors) == pytest.approx(ORDERS[method], abs=0.2)
+
+
 # Other ways to do the same, which have the same order.
 VARIANTS = [
     ("rk4", {"group": True}), ("dopri5", {"group": True}), ("dop853", {"group": True}),
