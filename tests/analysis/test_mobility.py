@@ -5,11 +5,13 @@ freedoms has 6 - f equations, and what 6 n less all of them lacks of the mobilit
 """
 
 import json
+from math import pi
 
 import numpy as np
 import pytest
 
 import poinsot as ps
+from poinsot.cases import five_bar
 from poinsot.cli import main
 
 BOX = ps.Inertia.box(mass=1.0, size=(0.3, 0.2, 0.1))
@@ -470,6 +472,113 @@ def test_mobility_and_redundant_equations(name):
     assert (report.mobility, len(report.redundant)) == (mobility, redundant)
     assert all(all(each.force + each.torque) for each in report.unique.values()) == (redundant == 0)
     assert report.singular == (name == "parallelogram that lies flat")
+
+
+def flat_five_bar(angle):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(five_bar, "ANGLE", angle)
+        return five_bar.build()
+
+
+def flat_four_bar(*x):
+    """Crank's pivot, pin, pin and pivot of the rocker, all on one line."""
+    pairs = ("0", "a"), ("a", "b"), ("b", "c"), ("0", "c")
+    return joined(*(R(*pair, (at, 0)) for pair, at in zip(pairs, x, strict=True)))
+
+
+def flat_chain(loops):
+    """Parallelograms in a row that lie flat."""
+    parts = [R("0", f"crank {n}", (0.8 * n, 0)) for n in range(loops + 1)]
+    for n in range(loops):
+        parts += [R(f"crank {n}", f"rod {n}", (0.8 * n + 0.5, 0))]
+        parts += [R(f"rod {n}", f"crank {n + 1}", (0.8 * n + 1.3, 0))]
+    return joined(*parts)
+
+
+def five_bar_with_a_pendulum(parent):
+    """What moves whether the five-bar does or not."""
+    model = flat_five_bar(pi / 2)
+    model.body("bob", BOX, (0.4, 0.5, 0.1))
+    model.revolute("bob's", model.ground if parent == "0" else parent, "bob", at=(0.4, 0, 0.1), axis=Z)
+    return model
+
+
+def two_five_bars():
+    model, other = flat_five_bar(pi / 2), flat_five_bar(-pi / 2)
+    for body in other.bodies.values():
+        model.body(f"{body.name} 2", body.inertia, body.position + 2 * Z, orientation=body.rotation)
+    for joint in other.joints.values():
+        ends = [model.ground if end.name == "ground" else f"{end.name} 2" for end in (joint.a, joint.b)]
+        model.revolute(f"{joint.name} 2", *ends, at=joint.at + 2 * Z, axis=Z)
+    return model
+
+
+def slider(pin, end, axis):
+    return joined(R("0", "crank", (0, 0)), R("crank", "rod", pin), R("rod", "slider", end), P("0", "slider", end, axis))
+
+
+def stretched_bars(*more):
+    return joined(R("0", "a", (0, 0)), R("a", "b", (1, 0)), R("0", "b", (2, 0)), *more)
+
+
+# Mobility and redundant equations of mechanisms that are drawn where branches of motion meet, or which stop dead there.
+SINGULAR = {
+    "five-bar, flat": (lambda: flat_five_bar(pi / 2), 1, 7),
+    "five-bar, flat to the left": (lambda: flat_five_bar(-pi / 2), 1, 7),
+    "five-bar and a pendulum": (lambda: five_bar_with_a_pendulum("0"), 2, 7),
+    "five-bar and a pendulum on it": (lambda: five_bar_with_a_pendulum("coupler"), 2, 7),
+    "two five-bars": (two_five_bars, 2, 14),
+    "parallelogram": (flat_parallelogram, 1, 3),
+    "two parallelograms in a row": (lambda: flat_chain(2), 1, 6),
+    "three parallelograms in a row": (lambda: flat_chain(3), 1, 9),
+    "rhombus": (lambda: flat_four_bar(0, 1, 2, 1), 1, 3),
+    "rhombus, folded": (lambda: flat_four_bar(0, 1, 0, 1), 1, 3),
+    "kite": (lambda: flat_four_bar(0, 1, 3, 1), 1, 3),
+    "kite, folded": (lambda: flat_four_bar(0, 1, 0, 2), 1, 3),
+    "four-bar at its change point": (lambda: flat_four_bar(0, -1, 2, 4), 1, 3),
+    "equal crank and rod, across": (lambda: slider((0, 0.5), (0, 0), X), 1, 3),
+    "crank and rod that cannot move": (lambda: slider((0.5, 0), (1, 0), Y), 1, 3),  # as any slider-crank
+    "stretched bars": (stretched_bars, 0, 3),  # move at first order only
+    "stretched bars and a pendulum": (lambda: stretched_bars(R("b", "p", (1.5, 0))), 1, 3),
+}  # fmt: skip
+
+
+def elsewhere(model, seed, length):
+    """The same mechanism turned in space, its bodies and joints in another order, in other units of length."""
+    random = np.random.default_rng(seed)
+    turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
+    turn *= np.linalg.det(turn)
+    moved = ps.Model(model.name)
+    bodies, joints = list(model.bodies.values()), list(model.joints.values())
+    for body in (bodies[n] for n in random.permutation(len(bodies))):
+        inertia = ps.Inertia(body.inertia.mass, length**2 * body.inertia.matrix)
+        moved.body(body.name, inertia, length * (turn @ body.position), orientation=turn @ body.rotation)
+    for joint in (joints[n] for n in random.permutation(len(joints))):
+        ends = [moved.ground if end.name == "ground" else end.name for end in (joint.a, joint.b)]
+        getattr(moved, joint.kind)(joint.name, *ends, at=length * (turn @ joint.at), axis=turn @ joint.axis)
+    return moved
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+def test_mobility_where_branches_meet(name):
+    build, mobility, redundant = SINGULAR[name]
+    described = [elsewhere(build(), seed, length) for seed, length in ((1, 1.0), (2, 1e3), (3, 1e-3))]
+    for model in (build(), *described):
+        report = model.check()
+        assert (report.mobility, len(report.redundant), report.singular) == (mobility, redundant, True)
+
+
+def test_a_dead_centre_is_not_singular_and_neither_is_bricard_s_linkage_anywhere_else():
+    for build, redundant in ((lambda: slider((0.5, 0), (1.7, 0), X), 3), (bricard, 1)):
+        for model in (build(), elsewhere(build(), 1, 1e3)):
+            report = model.check()
+            assert (report.mobility, len(report.redundant), report.singular) == (1, redundant, False)
+
+
+@pytest.mark.parametrize("angle", [1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2])
+def test_mobility_is_the_same_beside_the_flat_position(angle):
+    report = elsewhere(flat_five_bar(pi / 2 + angle), 1, 1.0).check()
+    assert (report.mobility, len(report.redundant)) == (1, 7)
 
 
 def test_redundant_equations_are_named_by_joint_and_direction():

@@ -16,9 +16,9 @@ from poinsot.mechanism.build import build
 from poinsot.scalars import lend
 
 
-def flat_five_bar():
+def flat_five_bar(angle=pi / 2.0):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(five_bar, "ANGLE", pi / 2.0)
+        patch.setattr(five_bar, "ANGLE", angle)
         return five_bar.build()
 
 
@@ -129,11 +129,13 @@ def test_where_the_five_bar_lies_flat_another_equation_is_redundant(units):
     assert model.check().singular
 
 
-# Positions near the flat one fall back to it, as close as rounding lets them, and what they then look like is chance.
-@pytest.mark.xfail(strict=False, reason="closure.py, `near`: Newton's iteration returns to the singular position")
-def test_near_the_flat_position_the_five_bar_has_its_usual_rank():
-    assert ranks(flat_five_bar()).usual == 23
-    assert flat_five_bar().check().mobility == 1
+@pytest.mark.parametrize("angle", [pi / 2.0, -pi / 2.0])
+@pytest.mark.parametrize("units", [(1.0, 1.0), *UNITS.values()])
+def test_near_the_flat_position_the_five_bar_has_its_usual_rank(angle, units):
+    model = in_units(flat_five_bar(angle), *units)
+    report = model.check()
+    assert ranks(model).usual == 23
+    assert (report.mobility, len(report.redundant), report.singular) == (1, 7, True)
 
 
 @pytest.mark.parametrize("angle", [1e-4, -1e-3, 0.02])

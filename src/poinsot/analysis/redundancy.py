@@ -172,7 +172,7 @@ def check(model: Model) -> Report:
         unique=_unique(closure, usual, len(closure.rows) - len(picked)),
         closed=float(np.abs(gap).max(initial=0.0)) <= OPEN * closure.size,
         closable=state is not None,
-        singular=rank < len(picked),
+        singular=rank != len(picked),
         rank_tolerance=RANK_TOLERANCE,
     )
 
@@ -206,7 +206,7 @@ def _unique(closure: Closure, usual: Array, redundant: int) -> dict[str, Unique]
     if not redundant:
         return {name: Unique((True,) * 3, (True,) * 3) for name in layout.joints}
     reactions = Reactions(layout)
-    poses = np.array([_poses(closure, state) for state in (usual, *closure.near(0.0, usual))])
+    poses = np.array([_poses(closure, state) for state in (usual, *closure.near(0.0, usual)[0])])
     found = [reactions.self_equilibrated(pose) for pose in poses]
     taken = np.array([abs(count - redundant) < 0.5 for _, count in found])
     taken |= not taken.any()

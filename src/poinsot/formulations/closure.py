@@ -48,13 +48,19 @@ Array = NDArray[np.float64]
 
 # Singular values of the scaled rows below this are rounding.
 RANK_TOLERANCE = REDUNDANT**0.5
-# How far the positions near the given one are (radians, or sizes of the mechanism), and how many are looked at.
-NEAR, NEIGHBOURS = 0.02, 3
+# Directions in which singular values are below this may be free: as much is left so near to a singular position.
+NEARLY_FREE = 1e-4
+# How far the positions near the given one are (radians, or sizes of the mechanism), how many are looked at, in how
+# many directions they are sought, and by which factor they may be nearer or farther.
+NEAR, NEIGHBOURS, DIRECTIONS, AS_FAR = 0.02, 3, 32, 10.0
 # The radius of gyration, over the mechanism's size, that a body without inertia about some axis has where only its
 # motion counts.
 GYRATION = 0.1
-# The longest step of Newton's iteration (radians, or sizes of the mechanism), and how many there are.
-LONGEST, MOST_STEPS = 0.5, 60
+# The longest step of a closing iteration (radians, or sizes of the mechanism), and how many there are; what may stay
+# open (in the same); its damping at first, and at the least, as parts of what is open. It is given up where a number
+# of steps leave more than half.
+LONGEST, MOST_STEPS, SHUT = 0.5, 60, 1e-11
+DAMPING, LEAST_DAMPING, PATIENCE = 0.1, 1e-3, 8
 # Residuals at t = 0 up to this part of the mechanism's size are rounding in what the user gave, and are removed.
 OPEN = 1e-6
 # The largest residual after a projection, relative to the same; and what is rounding (four units of it).
@@ -111,6 +117,8 @@ class Closure:
         }
         self.work = tree_workspace(self.mechanism, COLUMNS, floats)
         self.blocks = state_blocks(self.layout)[0]
+        self.units = _units(self.mechanism, self.layout.n_velocities, self.size)
+        self.units_of_rows = np.array([1.0 if self.layout.equations[e].turns else self.size for e in self.rows])
 
     # -------------------------------------------------------------------------------------- at one state
 
@@ -160,12 +168,15 @@ class Closure:
         rows = jacobian / np.sqrt(np.where(scales > 0.0, scales, 1.0))[:, None]
         return scipy.linalg.solve_triangular(L, rows.T, lower=True), scales, L
 
-    def independent(self, time: float, state: Array) -> tuple[list[int], Array]:
-        """The rows that are independent at a state, the best first but drives last, and the scales of all."""
+    def independent(self, time: float, state: Array, most: int | None = None) -> tuple[list[int], Array]:
+        """The rows that are independent at a state, the best first but drives last, and the scales of all.
+
+        No more than `most` of them are of joints.
+        """
         spread, scales, _ = self.spread(time, state)
         joints = [n for n, row in enumerate(self.rows) if not self.layout.equations[row].is_drive]
         drives = [n for n in range(len(self.rows)) if n not in joints]
-        picked, basis = _independent_columns(spread[:, joints])
+        picked, basis = _independent_columns(spread[:, joints], most)
         others, _ = _independent_columns(spread[:, drives] - basis @ (basis.T @ spread[:, drives]))
         return [*(joints[n] for n in picked), *(drives[n] for n in others)], scales
 
@@ -175,62 +186,118 @@ class Closure:
         joints = tuple(row for row in self.rows if not self.layout.equations[row].is_drive)
         return self if joints == self.rows else replace(self, rows=joints)
 
-    def near(self, time: float, state: Array) -> list[Array]:
-        """Closed positions a little away from a state, in directions that its joints leave free."""
+    def near(self, time: float, state: Array) -> tuple[list[Array], int]:
+        """Closed positions a little away from a state, and how many displacements the joints leave free up to there.
+
+        Where branches of motion meet, only the square of a distance is open in directions that are free at first order,
+        so that an iteration falls back to where they meet, as near as rounding lets it, and finds no position of any
+        branch. So displacements are given along such directions, and kept: as many as can be, since there is one
+        position then, and all that can move has moved.
+        """
+        free = self.tied.free(time, state, NEARLY_FREE)
+        random, best = np.random.default_rng(1), ([], 0)
+        too_many, count = free.shape[1] + 1, free.shape[1]
+        while count > best[1]:
+            found = self._moved_by(time, state, free, count, random)
+            if found:
+                best = found, count
+            else:
+                too_many = count
+            count = (best[1] + too_many) // 2
+        return best
+
+    def _moved_by(self, time: float, state: Array, free: Array, count: int, random: np.random.Generator) -> list[Array]:
+        """Closed positions a little away from a state, so many displacements of each given at random."""
         tied = self.tied
-        spread, _, L = tied.spread(time, state)
-        U, values, _ = np.linalg.svd(spread)
-        free = scipy.linalg.solve_triangular(L.T, U[:, np.count_nonzero(values > RANK_TOLERANCE) :])
-        free /= np.abs(free).max(axis=0, initial=1e-300)
-        random = np.random.default_rng(1)
         found: list[Array] = []
-        for _ in range(NEIGHBOURS if free.size else 0):
-            direction = free @ random.normal(size=free.shape[1])
-            closed = tied.closed(time, self.moved(state, NEAR * direction / np.abs(direction).max()))
-            if closed is not None:
+        for _ in range(DIRECTIONS):
+            kept = free @ np.linalg.qr(random.normal(size=(free.shape[1], count)))[0]
+            start = kept @ random.normal(size=count)
+            start *= NEAR / np.abs(start).max()
+            closed = tied.closed(time, self.moved(state, start), kept)
+            if closed is not None and 1.0 / AS_FAR < self.distance(time, state, closed) / NEAR < AS_FAR:
                 found.append(closed)
+            if len(found) == NEIGHBOURS:
+                break
         return found
 
+    def free(self, time: float, state: Array, tolerance: float = RANK_TOLERANCE) -> Array:
+        """An orthonormal basis of the displacements that the rows leave free at first order (as `moved` takes them)."""
+        spread, _, L = self.spread(time, state)
+        U, values, _ = np.linalg.svd(spread)
+        free = scipy.linalg.solve_triangular(L.T, U[:, np.count_nonzero(values > tolerance) :])
+        return np.linalg.qr(free / self.units[:, None])[0]
+
+    def distance(self, time: float, state: Array, other: Array) -> float:
+        """How far bodies are moved or turned at the most between two states (sizes of the mechanism, or radians)."""
+        poses: list[Array] = []
+        for each in (state, other):
+            self.equations_at(time, each)
+            poses.append(self.work[self.mechanism.bodies[:, 0], t.POSITION : t.POSITION + 12].copy())
+        apart = poses[1] - poses[0]
+        apart[:, :3] /= self.size
+        return float(np.abs(apart).max(initial=0.0))
+
     def moved(self, state: Array, step: Array) -> Array:
-        """A state with its positions moved by small joint displacements."""
+        """A state with its positions moved by small joint displacements (radians, or sizes of the mechanism)."""
         turn, moved = np.zeros((2 * self.layout.n_velocities, 1)), state.copy()
-        turn[: len(step), 0] = step
+        turn[: len(step), 0] = self.units * step
         move(self.blocks, state, turn, moved)
         return moved
 
-    def closed(self, time: float, state: Array) -> Array | None:
-        """The nearest state whose positions fulfil all rows, if Newton's iteration finds one.
+    def closed(self, time: float, state: Array, kept: Array | None = None) -> Array | None:
+        """A state near this one whose positions fulfil all rows, if an iteration finds one.
 
-        Steps are the least in the metric of the masses, limited in length, and halved until less is open.
+        Steps are those of Levenberg and Marquardt, damped as much as is open: where rows depend on each other, what is
+        open goes with the square of a distance as the damping then does, so that the iteration takes the same course at
+        any distance. Where displacements along the columns of `kept` are to stay, it goes on as far as rounding allows.
         """
-        gap, _, jacobian = self.equations_at(time, state)
-        for _ in range(MOST_STEPS):
-            if np.abs(gap).max(initial=0.0) <= 1e-11 * self.size:
+        allowed = np.eye(self.layout.n_velocities) if kept is None else scipy.linalg.null_space(kept.T)
+        gap, jacobian = self._open(time, state)
+        left, damping = [float(np.linalg.norm(gap))], DAMPING
+        while True:
+            shut = np.abs(gap).max(initial=0.0) <= SHUT
+            if shut and (kept is None or left[-1] >= 0.5 * left[-2:][0]):
                 return state
-            L = self.metric(state)
-            spread = scipy.linalg.solve_triangular(L, jacobian.T, lower=True).T
-            step = scipy.linalg.solve_triangular(L.T, np.linalg.lstsq(spread, -gap, rcond=1e-9)[0])
-            step *= min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-300))
-            for _ in range(6):
-                moved = self.moved(state, step)
-                new_gap, _, new_jacobian = self.equations_at(time, moved)
-                if np.linalg.norm(new_gap) < np.linalg.norm(gap):
-                    break
-                step *= 0.5
-            else:
+            if len(left) > MOST_STEPS or (len(left) > PATIENCE and left[-1] > 0.5 * left[-1 - PATIENCE]):
                 return None
-            state, gap, jacobian = moved, new_gap, new_jacobian
-        return None
+            damped = np.vstack((jacobian @ allowed, np.sqrt(damping * left[-1]) * np.eye(allowed.shape[1])))
+            step = allowed @ np.linalg.lstsq(damped, np.pad(-gap, (0, allowed.shape[1])))[0]
+            step *= min(1.0, LONGEST / max(float(np.abs(step).max(initial=0.0)), 1e-300))
+            moved = self.moved(state, step)
+            new_gap, new_jacobian = self._open(time, moved)
+            if np.linalg.norm(new_gap) < left[-1]:
+                state, gap, jacobian, damping = moved, new_gap, new_jacobian, max(LEAST_DAMPING, 0.25 * damping)
+            else:
+                damping *= 8.0
+            left.append(float(np.linalg.norm(gap)))
+
+    def _open(self, time: float, state: Array) -> tuple[Array, Array]:
+        """Φ of all rows, and their Jacobian, where lengths are in sizes of the mechanism."""
+        gap, _, jacobian = self.equations_at(time, state)
+        rows = self.units_of_rows
+        return gap / rows, jacobian * self.units / rows[:, None]
 
     def generic(self, time: float, state: Array) -> tuple[list[int], Array, Array]:
-        """The rows that are independent at a state, or near it where it is singular; the scales, and where that is."""
-        best = *self.independent(time, state), state
-        # no other position can have more than all
-        for other in self.near(time, state) if len(best[0]) < len(self.rows) else ():
-            found = self.independent(time, other)
-            if len(found[0]) > len(best[0]):
-                best = *found, other
-        return best
+        """The rows that are independent at a state, or near it where it is singular; the scales, and where that is.
+
+        Rank is never less near a position than in it, so that neighbours decide, which rounding cannot take for better
+        than they are. Where joints hold what seems free at first order, even all of it, what such displacements open
+        is rank, too, and positions that are not closed show it.
+        """
+        here = *self.independent(time, state), state
+        if len(here[0]) == len(self.rows):  # no other position can have more than all
+            return here
+        near, freedoms = self.near(time, state)
+        places = [(other, None) for other in near]
+        for other in near or [state]:
+            held = self.tied.free(time, other)
+            if held.shape[1] > freedoms:
+                opened = self.moved(other, NEAR * held.sum(axis=1) / np.abs(held.sum(axis=1)).max())
+                places.append((opened, self.layout.n_velocities - freedoms))
+        found = [(*self.independent(time, other, most), other) for other, most in places]
+        best = max(found, key=lambda each: len(each[0]), default=here)
+        return here if len(best[0]) == len(here[0]) else best
 
     # -------------------------------------------------------------------------------------- the choice
 
@@ -243,8 +310,7 @@ class Closure:
         plan, loops = self.mechanism.plan, self.mechanism.loops
         plan[: len(table), 0] = table
         loops[list(self.rows), RETURN] = self.rate_of_return
-        units = [1.0 if self.layout.equations[e].turns else self.size for e in self.rows]
-        loops[list(self.rows), ROUNDING] = ROUNDING_OF_ONE * np.array(units)
+        loops[list(self.rows), ROUNDING] = ROUNDING_OF_ONE * self.units_of_rows
         settings = loops[-1]
         settings[CLOSED], settings[ONCE] = CLOSED_TO * self.size, float(self.once)
         loops[list(self.rows), FLOOR] = REDUNDANT * scales
@@ -390,13 +456,25 @@ def blame(layout: Layout, rows: Sequence[int], redundant: Sequence[int], gaps: A
     )
 
 
-def _independent_columns(columns: Array) -> tuple[list[int], Array]:
-    """Which columns are independent, the best first, and an orthonormal basis of what they span."""
+def _independent_columns(columns: Array, most: int | None = None) -> tuple[list[int], Array]:
+    """Which columns, `most` at the most, are independent, the best first; an orthonormal basis of what they span."""
     if not columns.size:
         return [], columns[:, :0]
     Q, R, order = scipy.linalg.qr(columns, mode="economic", pivoting=True)
     rank = int(np.count_nonzero(np.abs(np.diag(R)) > RANK_TOLERANCE))
-    return [int(n) for n in order[:rank]], Q[:, :rank]
+    return [int(n) for n in order[:rank][:most]], Q[:, :rank][:, :most]
+
+
+def _units(mechanism: t.Mechanism, n_velocities: int, size: float) -> Array:
+    """What a displacement of each joint coordinate is measured by: 1 where it turns, the size where it slides."""
+    units = np.ones(n_velocities)
+    for link, frame in zip(mechanism.links[1:], mechanism.frames[1:], strict=True):
+        first = link[t.MOTION]
+        if link[t.KIND] == t.FREE:
+            units[first + 3 : first + 6] = size
+        elif link[t.KIND] == t.ONE_AXIS and frame[t.TURN] == 0.0:
+            units[first] = size
+    return units
 
 
 def _with_inertia(mechanism: t.Mechanism, size: float) -> t.Mechanism:
