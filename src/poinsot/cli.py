@@ -364,8 +364,13 @@ def _events(recorded: Iterable[str], ending: Iterable[str]) -> list[Any]:
 
 
 def _settings(model: "Model", given: dict[str, Any]) -> dict[str, Any]:
-    """The model's own settings, under those given on the command line; a step displaces tolerances, and they it."""
+    """The model's own settings, under those given on the command line; a step displaces tolerances, and they it.
+
+    What does not fit the problem that is asked for is displaced, too: a case's method by the usual one.
+    """
     settings = dict(model.settings)
+    if given["method"] is None and not _fits({**settings, **{name: x for name, x in given.items() if x is not None}}):
+        settings["method"] = None
     if given["step"] is not None:
         settings["rtol"] = settings["atol"] = None
     elif given["rtol"] is not None or given["atol"] is not None:
@@ -373,6 +378,17 @@ def _settings(model: "Model", given: dict[str, Any]) -> dict[str, Any]:
         settings["atol"] = None if given["rtol"] is not None else settings.get("atol")
     settings.update((name, value) for name, value in given.items() if value is not None)
     return settings
+
+
+def _fits(settings: Mapping[str, Any]) -> bool:
+    """Whether method and formulation go together; of names that are unknown the simulation will say so."""
+    from poinsot.formulations import formulations
+    from poinsot.methods import methods as all_methods
+    from poinsot.problem import accepts
+
+    formulation = next((each for each in formulations() if each.name == settings.get("formulation")), None)
+    method = next((each for each in all_methods() if each.name == settings.get("method")), None)
+    return formulation is None or method is None or accepts(method, formulation.kind_of(settings))
 
 
 def _report(result: "Run", files: dict[str, str | None]) -> dict[str, Any]:

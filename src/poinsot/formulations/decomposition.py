@@ -37,6 +37,7 @@ from poinsot.formulations.qtz_plan import (
     FREE,
     IN_JOINTS,
     KERNEL,
+    LARGEST,
     LAST_PIVOT,
     LEAST,
     LOST,
@@ -71,7 +72,7 @@ from poinsot.scalars import borrow, part, sqrt, widen
 # this square of 1 / cos, where a body has turned by more than this from where it was (radians), and where the least
 # pivot of the elimination has come down to this part of what it was. It is taken for a new chart where its last pivot
 # is at least a part of the largest that has been: in a singular position the choice would be one of rounding.
-STRETCHED, TURNED, WEAK, HEALTHY = 2.0, 1.0, 0.3, 0.3
+STRETCHED, TURNED, WEAK, HEALTHY = 2.0, 1.0, 0.3, 0.1
 
 # A singular position is near where the least pivot is below this part of what it was after the decomposition, and a
 # step should not end where it is below that. These are roots of what holds for the other formulations, whose pivots are
@@ -195,7 +196,7 @@ def judge_chart(mechanism):
     """Whether the chart still serves, after the factors and the freedoms of a state have been found."""
     plan, loops, settings = mechanism.plan, mechanism.loops, settings_of(mechanism)
     least, usual = loops[plan[STATUS, 0], LEAST], settings[0, USUAL]
-    if not least > TOO_NEAR * usual:
+    if not least > TOO_NEAR * settings[0, LARGEST]:
         return AT
     if least > WEAK * usual:
         settings[0, DECLINED] = 0.0
@@ -203,9 +204,16 @@ def judge_chart(mechanism):
     settings[0, WORN] = 1.0 if worn else 0.0
     if worn:  # a decomposition will tell whether a singular position is near
         return RECONSIDER
-    if least < NEARNESS * usual:
+    if is_near(mechanism):
         return NEAR
     return RECONSIDER if turned(mechanism) > TURNED * TURNED else UNCHANGED
+
+
+@kernel
+def is_near(mechanism):
+    """Whether a singular position is near: what the elimination says, and the last decomposition did not deny."""
+    settings, least = settings_of(mechanism), mechanism.loops[mechanism.plan[STATUS, 0], LEAST]
+    return settings[0, DECLINED] != 0.0 and not least >= NEARNESS * settings[0, LARGEST]
 
 
 @kernel
@@ -265,7 +273,8 @@ def adopt(mechanism, t, state, work, rank):
         gradients(mechanism, t, state, work, MOVING)
         factorise(mechanism, work, MOVING)
         settings[0, USUAL] = mechanism.loops[plan[STATUS, 0], LEAST]
-        settings[0, SINGULAR_NEAR] = 0.0
+        settings[0, LARGEST] = max(settings[0, LARGEST], settings[0, USUAL])
+    settings[0, SINGULAR_NEAR] = 1.0 if is_near(mechanism) else 0.0
     put_centre(mechanism, state, work)
     return 1 if healthy else 0
 

@@ -33,6 +33,7 @@ from poinsot.formulations.decomposition import (
     take_chart,
 )
 from poinsot.formulations.freedoms import find_accelerations, find_freedoms
+from poinsot.formulations.lie_plan import LENT
 from poinsot.formulations.qtz_plan import (
     ACCELERATIONS,
     COLUMN,
@@ -159,6 +160,8 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE | Manifold
     refuse_undetermined(layout)
     variant = chosen.get("qtz", VARIANTS[0])
     _refuse_stabilization(chosen.get("stabilize", "projection"), variant)
+    if variant == VARIANTS[WHOLE]:
+        _refuse_thin_bodies(layout)
     closure = Closure.of(layout, chosen)
     start, counters = closure.consistent(initial_state(layout)), counters_of(layout)
     bodies, rank = len(layout.bodies), len(layout.equations) - len(closure.redundant)
@@ -171,7 +174,7 @@ def pose(layout: Layout, chosen: Mapping[str, Any]) -> SecondOrderODE | Manifold
     posed = Posed(mechanism, workspace_of_bodies(mechanism, floats), lend(blocks))
     initial = _state(layout, counters, free, start)
     posed.put_joint_scales(layout, initial)
-    posed.choose(initial, _state(layout, counters, free, closure.generic(0.0, start)[2]))
+    posed.choose(layout, initial)
     table = float64[:, ::1]
     common: dict[str, Any] = {
         "layout": layout,
@@ -221,11 +224,17 @@ class Posed:
             force, torque = terms[:, :3].sum(axis=0), terms[:, 3:6].sum(axis=0) / layout.size
             self.chart[self.plan[SCALES] + IN_JOINTS, e] = (force @ force + torque @ torque) ** -0.5
 
-    def choose(self, state: Array, usual: Array) -> None:
-        """The first chart: that of the state, or of one near it where it is singular."""
-        for moved in (usual, state):
-            self.chart[self.plan[SETTINGS], WORN] = 1.0
-            renew(self.pointer, self.blocks, 0.0, lend(moved), self.lent, self.lent, self.lent)
+    def choose(self, layout: Layout, state: Array) -> None:
+        """The first chart, that of the state."""
+        self.chart[self.plan[SETTINGS], WORN] = 1.0
+        if renew(self.pointer, self.blocks, 0.0, lend(state), self.lent, self.lent, self.lent):
+            return
+        word = layout.equations[int(self.plan[self.plan[ORDER] + self.plan[RANK] - 1])]
+        raise PoinsotError(
+            f'{"drive" if word.is_drive else "joint"} "{word.owner}": at t = 0 the mechanism is in a singular position, '
+            f'where its equation ({word.direction}) depends on the others, and formulation "qtz" cannot tell which way '
+            'it will go; begin a little beside it, or take formulation "recursive"'
+        )
 
     def decompose_by_lapack(self, time: float, state: Array) -> int:
         """What `renew` does, for large systems."""
@@ -272,6 +281,17 @@ def _refuse_stabilization(stabilize: str, variant: str) -> None:
         raise PoinsotError(
             f'simulate: stabilize "{stabilize}" is not for formulation "qtz" with qtz="{variant}"; give {fitting}'
         )
+
+
+def _refuse_thin_bodies(layout: Layout) -> None:
+    """Raise an error where the equations of a body alone have no solution, which Newton's iteration needs."""
+    for name, body in layout.model.bodies.items():
+        least, _, most = np.linalg.eigvalsh(body.inertia.matrix)
+        if least <= LENT * most:
+            raise PoinsotError(
+                f'body "{name}": it has no inertia about some axis, which qtz="{VARIANTS[WHOLE]}" needs; give it some, or '
+                f'take qtz="{VARIANTS[MINIMAL]}"'
+            )
 
 
 def _blocks(bodies: int, free: int, counts: int) -> tuple[Any, int, int]:

@@ -55,8 +55,8 @@ IN_JOINTS, ROUNDED = 2, 3
 # size, the rate of return, the least pivot of the elimination right after the decomposition, the largest that the last
 # pivot of a decomposition has been, whether the last decomposition was refused, whether a singular
 # position is near, the times at which accelerations were kept, whether a new decomposition
-# is wanted.
-NUMBER, CLOSED, SIZE, RETURN, USUAL, LAST_PIVOT, DECLINED, SINGULAR_NEAR, BEFORE, LATEST, WORN = range(11)
+# is wanted, the largest that the least pivot right after a decomposition has been.
+NUMBER, CLOSED, SIZE, RETURN, USUAL, LAST_PIVOT, DECLINED, SINGULAR_NEAR, BEFORE, LATEST, WORN, LARGEST = range(12)
 # Columns of the status in `loops`: for which decomposition the elimination was last made, its least pivot, and for
 # which decomposition its order of rows is known.
 FACTORED_FOR, LEAST, ORDERED_FOR = range(3)

@@ -25,7 +25,7 @@ from poinsot.formulations.chart import (
     solve,
     values,
 )
-from poinsot.formulations.decomposition import NEARNESS, first_freedom, first_rate, first_velocity, judge_chart
+from poinsot.formulations.decomposition import first_freedom, first_rate, first_velocity, is_near, judge_chart
 from poinsot.formulations.freedoms import (
     find_accelerations,
     find_freedoms,
@@ -45,6 +45,7 @@ from poinsot.formulations.qtz_plan import (
     FIRST_END,
     FREE,
     KEPT,
+    LARGEST,
     LATEST,
     LEAST,
     MOMENTA,
@@ -57,7 +58,6 @@ from poinsot.formulations.qtz_plan import (
     SINGULAR_NEAR,
     STATES,
     STATUS,
-    USUAL,
     VELOCITIES,
 )
 from poinsot.mechanism import tables
@@ -157,10 +157,9 @@ def put_rates(mechanism, t, state, work, rate):
 def keep_accelerations(mechanism, t, state, work):
     """Note whether a singular position is near, and keep the accelerations of a state where one may come."""
     plan, chart, settings, row = mechanism.plan, mechanism.chart, settings_of(mechanism), mechanism.plan[KEPT, 0]
-    least = mechanism.loops[plan[STATUS, 0], LEAST] / settings[0, USUAL]
-    near = not least >= NEARNESS
+    near, coming = is_near(mechanism), mechanism.loops[plan[STATUS, 0], LEAST] < COMING * settings[0, LARGEST]
     settings[0, SINGULAR_NEAR] = 1.0 if near else 0.0
-    if near or least > COMING or t <= settings[0, LATEST]:
+    if near or not coming or t <= settings[0, LATEST]:
         return
     call_loads(mechanism, t, state, work)
     find_accelerations(mechanism, t, state, work, MOVING)
