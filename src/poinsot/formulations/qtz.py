@@ -231,9 +231,9 @@ class Posed:
             return
         word = layout.equations[int(self.plan[self.plan[ORDER] + self.plan[RANK] - 1])]
         raise PoinsotError(
-            f'{"drive" if word.is_drive else "joint"} "{word.owner}": at t = 0 the mechanism is in a singular position, '
-            f'where its equation ({word.direction}) depends on the others, and formulation "qtz" cannot tell which way '
-            'it will go; begin a little beside it, or take formulation "recursive"'
+            f'{"drive" if word.is_drive else "joint"} "{word.owner}": at t = 0 the mechanism is in a singular position '
+            f"where its equation ({word.direction}) depends on the others, and qtz cannot tell which way it will go; "
+            'begin a little beside it, or take formulation "recursive"'
         )
 
     def decompose_by_lapack(self, time: float, state: Array) -> int:
@@ -289,8 +289,8 @@ def _refuse_thin_bodies(layout: Layout) -> None:
         least, _, most = np.linalg.eigvalsh(body.inertia.matrix)
         if least <= LENT * most:
             raise PoinsotError(
-                f'body "{name}": it has no inertia about some axis, which qtz="{VARIANTS[WHOLE]}" needs; give it some, or '
-                f'take qtz="{VARIANTS[MINIMAL]}"'
+                f'body "{name}": it has no inertia about some axis, which qtz="{VARIANTS[WHOLE]}" needs; give it some, '
+                f'or take qtz="{VARIANTS[MINIMAL]}"'
             )
 
 
