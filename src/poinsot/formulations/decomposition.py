@@ -72,7 +72,7 @@ from poinsot.scalars import borrow, part, sqrt, widen
 # this square of 1 / cos, where a body has turned by more than this from where it was (radians), and where the least
 # pivot of the elimination has come down to this part of what it was. It is taken for a new chart where its last pivot
 # is at least a part of the largest that has been: in a singular position the choice would be one of rounding.
-STRETCHED, TURNED, WEAK, HEALTHY = 2.0, 1.0, 0.3, 0.1
+STRETCHED, TURNED, WEAK, HEALTHY = 2.0, 0.5, 0.3, 0.1
 
 # A singular position is near where the least pivot is below this part of what it was after the decomposition, and a
 # step should not end where it is below that. These are roots of what holds for the other formulations, whose pivots are

@@ -105,7 +105,7 @@ POSES = (SecondOrderODE, ManifoldODE, SecondOrderDAE)
 SUSPECT = 0.03
 
 # With more velocities than this LAPACK decomposes, between steps; the kernel is faster below (benchmarks/paper_002.py).
-LARGE = 200
+LARGE = 240
 
 
 def kind(given: Mapping[str, Any]) -> type:
