@@ -171,6 +171,7 @@ def table_1(quick: bool) -> None:
         ("QTZ with Radau", "4:07 min", qtz_with("reduced", step=STEP)),
         (state, "3:13 min", qtz_with("minimal", "rk4", step=STEP / 10, output_step=STEP)),
         (state, "", qtz_with("minimal", "dop853", step=STEP)),
+        (state, "", qtz_with("independent-accelerations", "dop853", step=STEP)),
         ("Working Model", "6:08 min", {"method": "rk4", "step": STEP / 10, "output_step": STEP}),
     ]
     t_end, rounds = (0.2, 1) if quick else (T_END, 7)
