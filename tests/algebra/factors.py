@@ -44,6 +44,19 @@ def eliminate(a, l, n, sparse, pivots, x, columns):
     return least
 
 
+@kernel
+def places_of(pivots, n, places):
+    wide.put_places(borrow(pivots), n, borrow(places))
+
+
+@kernel
+def eliminate_in_order(a, l, n, pivots, x, columns):
+    a, l, x = borrow(a), borrow(l), borrow(x)
+    least = wide.factorise_in_order(a, widen(a), l, n)
+    wide.solve(a, l, n, borrow(pivots), x, widen(x), columns)
+    return least
+
+
 class Decomposition:
     """The factors of Ψᵀ, given as an n x m matrix A: A P = Q [T 0; 0 0] Z."""
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import poinsot
 from poinsot._jit import WIDTH
+from poinsot.scalars import lend
 
 SIZES = st.integers(1, WIDTH + 5)
 COLUMNS = st.integers(1, 2 * WIDTH + 1)
@@ -72,6 +73,18 @@ def test_an_unknown_without_pivot_is_zero(n, place, columns, seed):
     rest = A[np.ix_(others, others)]
     if n > 1 and np.linalg.cond(rest) < 1e4:
         np.testing.assert_allclose(found.X[others], np.linalg.solve(rest, B[others]), atol=1e-9)
+
+
+def test_rows_that_stand_in_order_need_no_search():
+    random = np.random.default_rng(4)
+    A, B, n = random.normal(size=(13, 13)), random.normal(size=(13, 3)), 13
+    searched, places = Elimination(A, B), np.zeros((1, n))
+    factors.places_of(lend(searched.pivots), n, lend(places))
+    u, l, x = factors.padded(A), np.zeros((n, n)), factors.padded(B)
+    u[places[0].astype(int), :n] = A
+    least = factors.eliminate_in_order(lend(u), lend(l), n, lend(searched.pivots), lend(x), 3)
+    assert least == searched.least
+    np.testing.assert_array_equal(x[:, :3], searched.X)
 
 
 def test_a_singular_matrix_shows_in_the_least_pivot():

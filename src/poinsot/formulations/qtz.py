@@ -3,7 +3,8 @@
 Del Citto, Pennestrì, Vita, Coordinates Reduction and Numerical Integration of Models of Constrained Multibody Systems.
 Its three ways to solve the equations of motion are the option `qtz`: "minimal" integrates the independent coordinates p
 and p' by (67), "independent-accelerations" positions q and independent velocities z' by (53), "reduced" poses (46) with
-the independent equations alone. formulations/chart.py holds the decomposition and what follows from it.
+the independent equations alone. The rates are in qtz_rates.py, what they are made of in chart.py, freedoms.py and
+decomposition.py.
 
 The state is that of `lie-dae`, poses and velocities of all bodies, with p, or z, beside the positions and p', or z',
 beside the velocities. In "minimal" the rates depend on p and p' only; the poses beside them tell Newton's iteration for
