@@ -225,9 +225,8 @@ def _method(
     method = known[name]
     if not accepts(method, kind):
         fitting = ", ".join(other.name for other in known.values() if accepts(other, kind))
-        way = "".join(
-            f", {each} {options[each]!r}," for each in formulation.options if each in options and formulation.kind
-        )
+        asked = [f'{each}="{options[each]}"' for each in formulation.options if formulation.kind and each in options]
+        way = f" with {', '.join(asked)}" if asked else ""
         raise PoinsotError(
             f'simulate: formulation "{formulation.name}"{way} poses a {kind.__name__}, but method "{name}" '
             f"accepts {', '.join(kind.__name__ for kind in method.accepts)}; methods that fit: {fitting}"
