@@ -70,6 +70,8 @@ from poinsot.scalars import borrow, part
 # Newton's iteration for positions squares what is missing; more than this it never needs.
 MOST_ITERATIONS = 12
 
+# A DAE must not end a step where the least pivot is below this part of the largest that it has been.
+HOPELESS = 1e-5
 # Where it may come near within a step or two.
 COMING = 0.8
 
@@ -269,7 +271,9 @@ def correct_reduced(mechanism, blocks, t, state, work, rate, kept):
             put3(work, i, ANGULAR_VELOCITY, sub(get3(work, i, ANGULAR_VELOCITY), column3(right, k, 0)))
             put3(work, i, VELOCITY, sub(get3(work, i, VELOCITY), column3(right, k + 3, 0)))
         take_velocities(mechanism, state, work)
-    return judge_chart(mechanism)
+    # Multipliers are noise there, and the motion could leave its branch without a sign.
+    hopeless = mechanism.loops[plan[STATUS, 0], LEAST] < HOPELESS * settings_of(mechanism)[0, LARGEST]
+    return OPENED if hopeless else judge_chart(mechanism)
 
 
 @routine
