@@ -246,6 +246,15 @@ def agreement(quick: bool) -> None:
         compare(name, ps.case(name), 0.05 if quick else t_end, ways)
 
 
+def singular_positions(quick: bool) -> None:
+    """Parallelograms that swing through flat positions, where rank is lost for a moment."""
+    for name, t_end in (("four-bars-2", 5.0), ("four-bars-10", 2.0)):
+        some = VARIANTS if name == "four-bars-2" else VARIANTS[:2]
+        ways = [qtz_with(variant, rtol=rtol, output_step=0.05) for rtol in (1e-8, 1e-10) for variant in some]
+        ways += [qtz_with(variant, "rk4", step=1e-3, output_step=0.05) for variant in VARIANTS[:2]]
+        compare(f"{name} through singular positions", ps.case(name), 0.1 if quick else t_end, ways)
+
+
 def spatial_chain() -> ps.Model:
     """Three unlike links on ball joints, each turned at random and spinning about all of its axes."""
     rng = np.random.default_rng(5)
@@ -422,6 +431,7 @@ def main() -> None:
             plot_five_bar(free, turned, assets)
             plot_flywheel(pendulum, assets)
     agreement(quick)
+    singular_positions(quick)
     orders(quick)
     crossover(quick)
     cost_by_bodies(quick)

@@ -51,7 +51,7 @@ def factorise(a, wide, l, n, sparse, pivots):
 def factorise_in_order(a, wide, l, n):
     """The same for rows that stand where the pivots of a similar matrix have put them (`put_places`).
 
-    A matrix of 24 rows takes 1.1 µs so, and 2.3 where pivots are looked for.
+    For two dozen rows, to look for pivots takes as long as all the rest.
     """
     least = math.inf
     for j in range(n):

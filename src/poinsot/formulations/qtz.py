@@ -321,14 +321,8 @@ def _derived_residual(layout: Layout, mechanism: tables.Mechanism) -> Derived:
     return Derived(_address_of_residual(mechanism, view), *handed(mechanism, work))
 
 
-@routine
-def evaluate_all(mechanism, t, state, work):
-    """All equations of a state, for Python."""
-    put_all_gradients(mechanism, t, state, work)
-
-
 KERNELS = {
-    variant: Kernels(rates, apply_loads_where_placed, correct, evaluate_all, COLUMNS)
+    variant: Kernels(rates, apply_loads_where_placed, correct, put_all_gradients, COLUMNS)
     for variant, rates, correct in (
         (VARIANTS[MINIMAL], minimal_dynamics, correct_minimal),
         (VARIANTS[ACCELERATIONS], dynamics_on_group, correct_on_group),
